@@ -1,11 +1,12 @@
 """What a move of a slider on Explore takes: calls of functions of the library and the dashboard.
 
 `python -m benchmarks.moves [MOST]` opens Explore without a browser, and counts one move to a place
-whose runs are stored and whose bounds are new, and the same move again, where its bounds are known.
-No cell runs in either, and the page runs once.
-Printed are the calls, entries of Python functions of dpsco_core and dpsco_app (comprehensions and
-each resumption of a generator among them), and how many different functions they entered. With MOST
-come the functions that were entered most often.
+where nothing has run, one to a place whose runs are known and whose bounds are new, and the same
+again, where its bounds are known.
+Printed are the runs of the page, the calls, entries of Python functions of dpsco_core and dpsco_app
+(comprehensions and each resumption of a generator among them), how many different functions with a
+name they entered, in how many files, and how many of these are the dashboard's own. With MOST come
+the functions that were entered most often.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from types import CodeType, FrameType
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.live import running
 from dpsco_app.pages.explore import page as explore
-from dpsco_app.pages.explore import runs
 from dpsco_app.parts.controls import PREFIX
+from dpsco_app.session import curves, screen
+from dpsco_app.session.result import Growth, Result
+from dpsco_app.session.session import Session
+from dpsco_app.shell import visit
 from dpsco_app.shell.window import arrive
 from dpsco_core.runs.study import run_cell
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = (str(ROOT / "dpsco_core"), str(ROOT / "dpsco_app"))
-FIELD, HERE, THERE, ELSEWHERE = "epsilon", 1.0, 2.0, 0.5
+FIELD, HERE, THERE, ELSEWHERE, AWAY = "epsilon", 1.0, 2.0, 0.5, 5.0
 
 
 def counted(act: Callable[[], object]) -> Counter[CodeType]:
@@ -52,12 +55,18 @@ def counted(act: Callable[[], object]) -> Counter[CodeType]:
     return calls
 
 
+def session_of(page: AppTest) -> Session:
+    known: Session = page.session_state[visit.SESSION]
+    return known
+
+
 def store(page: AppTest, value: float) -> None:
     """Run what the page will show at a value, without the page: its bounds stay new."""
-    for part in page.session_state["result"].parts:
-        there = running.Result(replace(part.scenario, **{FIELD: value}))
-        for _ in running.run(there):
-            pass
+    result = session_of(page).curves.result
+    assert result is not None
+    for scenario in result.scenarios:
+        there = Result(replace(scenario, **{FIELD: value}))
+        Growth(there).work(lambda: False)
 
 
 def moved(page: AppTest, value: float) -> Counter[CodeType]:
@@ -65,32 +74,44 @@ def moved(page: AppTest, value: float) -> Counter[CodeType]:
     slider = page.select_slider(key=PREFIX + FIELD).set_value(value)
     calls = counted(slider.run)
     assert not page.exception, page.exception[0].message
-    assert page.session_state["result"].complete
+    assert session_of(page).screen(curves.Theme()).is_complete
     return calls
 
 
-def told(code: CodeType) -> str:
-    place = Path(code.co_filename).relative_to(ROOT)
-    return f"{place}:{code.co_firstlineno} {code.co_qualname}"
+def place_of(code: CodeType) -> str:
+    return Path(code.co_filename).relative_to(ROOT).as_posix()
+
+
+def report(name: str, calls: Counter[CodeType], most: int) -> None:
+    """Print what a move took."""
+    named = [code for code in calls if not code.co_name.startswith("<")]
+    own = [code for code in named if place_of(code).startswith("dpsco_app")]
+    files, own_files = (len({place_of(code) for code in codes}) for codes in (named, own))
+    print(
+        f"{name:13} {calls[explore.page.__code__]} page runs, {calls.total():8,} calls of "
+        f"{len(named):4} named functions in {files:3} files; "
+        f"the dashboard's own: {len(own):3} in {own_files:2}"
+    )
+    for code, count in calls.most_common(most):
+        print(f"{count:8,}  {place_of(code)}:{code.co_firstlineno} {code.co_qualname}")
 
 
 def main(most: int) -> None:
-    """Print the calls of a move where bounds are new, and of one where they are known."""
+    """Print the calls of a move to new runs, to new bounds, and to what is known."""
     explore.HOLD_BACK_SECONDS = explore.QUIET_SECONDS = 0.0
-    explore.LIVE_SECONDS = runs.BESIDE_SECONDS = math.inf
-    running.HEAD_START_SECONDS = running.AT_ONCE_SECONDS = math.inf
+    screen.LIVE_SECONDS = curves.BESIDE_SECONDS = math.inf
     explore.when_there = lambda: (arrive(), st.rerun())
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
     for value in (ELSEWHERE, HERE):
         moved(page, value)
+    report("new runs", moved(page, AWAY), most)
+    moved(page, HERE)
     store(page, THERE)
     new = moved(page, THERE)
     moved(page, HERE)
-    for name, calls in (("bounds new", new), ("bounds known", moved(page, THERE))):
+    for name, calls in (("new bounds", new), ("all known", moved(page, THERE))):
         assert run_cell.__code__ not in calls, "a cell was run"
-        print(f"{name:14} {calls.total():8,} calls of {len(calls):5,} functions")
-        for code, count in calls.most_common(most):
-            print(f"{count:8,}  {told(code)}")
+        report(name, calls, most)
 
 
 if __name__ == "__main__":

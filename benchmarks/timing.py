@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 Work = Callable[[], object]
-ROUNDS = 9
+ROUNDS = 25
 
 
 def seconds(work: Work) -> float:
@@ -20,15 +20,22 @@ def seconds(work: Work) -> float:
 
 
 def ratios(reference: Work, others: dict[str, Work], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median ratio of each time to the reference's, measured in turn.
+    """Return the median ratio of each processor time to the reference's, measured in turn.
 
-    The reference runs right before each of the others: a machine that slows down slows both.
+    The reference runs right before each of the others: a machine that slows down slows both. It is
+    the time of this process alone: a machine that does something else in between does not count.
     """
+
+    def spent(work: Work) -> float:
+        started = time.process_time()
+        work()
+        return time.process_time() - started
+
     ratios: dict[str, list[float]] = {name: [] for name in others}
     for round_ in range(rounds + 1):
         for name, other in others.items():
-            base = seconds(reference)
-            ratio = seconds(other) / base
+            base = spent(reference)
+            ratio = spent(other) / base
             if round_:  # the first round warms up
                 ratios[name].append(ratio)
     return {name: statistics.median(values) for name, values in ratios.items()}

@@ -21,7 +21,7 @@ from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
 from dpsco_core.data.base import ScaledLaw, Unit
-from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.geometry.geometries import L2, Geometry, check_offset
 from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.user import USER_ESTIMATORS, USER_OPTIMISERS
@@ -302,6 +302,7 @@ def make_instance(
         )
         probability = own["spike_probability"]
     else:
+        check_offset(offset, radius)  # by its own name and value, before a law gets parts of it
         even, first = kind.mean_parts(geometry, d, offset, radius)
         own = {"margin": margin, "offset": even * math.sqrt(d), "peak": first}
         if scale != "moment":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from dpsco_core.catalogue import (
     METHODS,
     PROBLEM_SLUGS,
     PROBLEMS,
+    Instance,
     bound,
     bounds_for,
     default_methods,
@@ -37,6 +39,7 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.data.base import ScaledLaw
+from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.scenario import Scenario
@@ -299,6 +302,35 @@ def test_every_law_can_be_drawn_and_sampled(slug: str, budget: ZCDP | PureDP) ->
     assert problem.error(problem.distribution.mean) == 0
     assert problem.distribution.moment(2.5) <= 1 + 1e-9
     assert np.linalg.norm(problem.distribution.mean) <= 2 * (1 + 1e-9)
+
+
+def on_set(problem: str, kind: str, offset: float) -> Instance:
+    """Return a problem on a set of diameter 0.5 in 200 dimensions."""
+    return make_instance(
+        problem=problem,
+        distribution="student-t",
+        n=300,
+        d=200,
+        budget=ZCDP(rho=0.5),
+        moment_order=4.0,
+        margin=0.5,
+        offset=offset,
+        radius=0.25,
+        geometry=Geometry(kind=kind, q=1.5 if kind == "lq" else None),
+    )
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+@pytest.mark.parametrize("kind", GEOMETRIES)
+def test_an_offset_outside_the_set_is_refused_by_its_own_value(problem: str, kind: str) -> None:
+    """On the simplex it was refused as the -0.053 that an offset of 1 leaves the coordinates."""
+    for offset in (1.0, -0.1, 0.2501, math.nan):
+        with pytest.raises(InvalidInput) as refused:
+            on_set(problem, kind, offset)
+        allowed = "offset must be at least 0 and at most diameter/2"
+        assert str(refused.value) == f"{allowed}, got offset={offset}."
+    for offset in (0.0, 0.1, 0.25):
+        assert on_set(problem, kind, offset).problem.geometry.kind == kind
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=0.1), PureDP(epsilon=0.5)])

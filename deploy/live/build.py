@@ -14,21 +14,27 @@ from deploy.live.compiled import compiled, node
 from deploy.live.engine import EngineMissing, engine_files
 from deploy.live.library import PACKAGES, ROOT, engine
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
+from dpsco_app.figure.plotly_script import plotly_licence, plotly_script
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.front.picture import WITHOUT
+from dpsco_app.lessons.report import REPORT_STYLE
 from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
 from dpsco_app.site import words
 from dpsco_app.site.controls import presets
+from dpsco_app.site.lesson_parts import STEPS
+from dpsco_app.site.lessons import SIDE_WIDTH, Lessons, lesson_theme
+from dpsco_app.site.page import OF_LESSONS
 from dpsco_app.site.story import VIEWS, story_data, story_parts, views
 from dpsco_app.site.visit import Visit, shown
-from dpsco_app.site.words import CURVES, PICTURE
+from dpsco_app.site.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
+TOUCHED = ("picture", "prediction", "scroll")  # what a hand moves on the page
 THEMES = {"light": False, "dark": True}
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {
@@ -52,7 +58,22 @@ def prepared(slug: str) -> dict[str, str]:
     return made
 
 
-def page(slugs: Sequence[str] = ALL) -> str:
+def prepared_lesson(step: str) -> dict[str, str]:
+    """Return the screens of a step of the lessons before its run, by the name of their file."""
+    lessons = Lessons()
+    lessons.go(step)
+    while lessons.step(60.0):
+        pass
+    made = {}
+    for name, dark in THEMES.items():
+        for kind, width in (("compact", SIDE_WIDTH), ("wide", SIDE_WIDTH + 1)):
+            screen = lessons.screen(lesson_theme(width, dark=dark))
+            file = f"{step}.{LESSONS}-{kind}.{name}.json"
+            made[file] = json.dumps(screen, ensure_ascii=False, allow_nan=False)
+    return made
+
+
+def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> str:
     """Return the page itself: its words and colours are those of the dashboard."""
     data = {
         "words": words.STARTING | {"steps": words.STEPS},
@@ -60,10 +81,20 @@ def page(slugs: Sequence[str] = ALL) -> str:
         "addresses": {slug: _address(slug) for slug in slugs},
         "views": {f"#{a.partition('#')[2]}": slug for slug, a in VIEWS.items() if "#" in a},
         "widths": WIDTHS,
+        "lessons": {
+            "view": LESSONS,
+            "steps": STEPS,
+            "prepared": prepared_steps,
+            "fields": OF_LESSONS,
+            "width": SIDE_WIDTH,
+        },
         "packages": PACKAGES,
     }
-    picture = _apart(modules.text("picture.html"), "picture.css")
-    return _filled("index.html", data, views=views(CURVES), presets=presets(), picture=picture)
+    parts = {
+        "picture": _apart(modules.text("picture.html"), "picture.css"),
+        "handle": _apart(modules.text("prediction.html"), "prediction.css"),
+    }
+    return _filled("index.html", data, views=views(CURVES), presets=presets(), **parts)
 
 
 def story() -> str:
@@ -105,6 +136,7 @@ def _style() -> Iterator[str]:
         yield f"@media (prefers-color-scheme: dark) {{\n{sheet}\n}}" if dark else sheet
     sheet = (WEB / "style.css").read_text(encoding="utf-8")
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
+    yield REPORT_STYLE
     hidden = ", ".join(f"[data-field={name}]" for name in (*WITHOUT, AGAINST, MEASURE))
     control = ":is(.slider, .choice, fieldset)"
     yield f"body[data-view={PICTURE}] #controls {control}:has({hidden}) {{ display: none; }}"
@@ -118,15 +150,17 @@ def font() -> bytes:
     return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
 
 
-def plotly_script() -> bytes:
-    """Return Plotly's script as the installed package has it."""
-    from plotly.offline import get_plotlyjs
+def build(
+    out: Path,
+    kept: Path,
+    workers: int = 2,
+    slugs: Sequence[str] = ALL,
+    steps: Sequence[str] = STEPS,
+) -> dict[str, int]:
+    """Write the folder, with prepared figures of these presets and steps of the lessons.
 
-    return get_plotlyjs().encode()
-
-
-def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -> dict[str, int]:
-    """Write the folder, with prepared figures of these presets; return the bytes of its parts."""
+    Returns the bytes of its parts.
+    """
     files = engine_files(kept, ROOT / "here")
     new = out.with_name(f"{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -134,11 +168,12 @@ def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -
     to_bytes = partial(compiled, runner=runner) if runner else None
     parts: dict[str, dict[str, bytes]] = {"engine": engine(files, to_bytes)}
     with ProcessPoolExecutor(workers) as pool:
-        screens = pool.map(prepared, slugs)
+        screens = (*pool.map(prepared, slugs), *pool.map(prepared_lesson, steps))
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
-    parts["touch"] = {f"{n}.js": modules.script(f"{n}.js").encode() for n in ("picture", "scroll")}
-    parts[""] = {"index.html": page(slugs).encode(), "story.html": story().encode()}
-    parts[""]["plotly.js"] = plotly_script()
+    parts["touch"] = {f"{name}.js": modules.script(f"{name}.js").encode() for name in TOUCHED}
+    parts[""] = {"index.html": page(slugs, steps).encode(), "story.html": story().encode()}
+    parts[""]["plotly.js"] = plotly_script().encode()
+    parts[""]["plotly.LICENSE.txt"] = plotly_licence().encode()
     parts[""]["font.woff2"] = font()
     parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
     parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()

@@ -27,6 +27,6 @@ def head(
         for text, method in small
     )
     return (
-        f"<div class='head'><h1>{escape(question)}</h1><h2>{past}{lines}</h2>"
+        f"<div class='head{' before' * before}'><h1>{escape(question)}</h1><h2>{past}{lines}</h2>"
         f"<p aria-live='polite'>{below}</p></div>"
     )

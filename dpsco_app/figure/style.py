@@ -24,12 +24,12 @@ def words_style(*, dark: bool) -> str:
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
 .ladder {{ width: 100%; border-collapse: collapse; font-size: 0.875rem; }}
-.ladder.before {{ opacity: {FADED}; }}
+.ladder.before, .head.before :is(h2, p) {{ opacity: {FADED}; }}
 .ladder caption {{ text-align: left; font-size: 0; height: 0; }}
 .ladder th, .ladder td {{ padding: 0.35rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.25); }}
 .ladder thead th {{ font-weight: 400; font-size: 0.8125rem; color: {quiet}; }}
 .ladder th {{ text-align: left; font-weight: inherit; }}
-.ladder td, .ladder thead th + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.ladder td, .ladder thead * + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .ladder i {{ display: inline-block; width: 1.4rem; height: 0; border-top: 3px solid currentColor;
   margin-right: 0.6rem; vertical-align: 0.25rem; }}
 .ladder i.line {{ height: 1rem; border: 0; font: normal 0.8rem/1rem sans-serif; text-align: center;

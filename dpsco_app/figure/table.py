@@ -11,6 +11,8 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
     ladder = figure.ladder
     rows = sorted(ladder.rows, key=lambda row: -row.end)
     heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)
+    # What has no name is no header.
+    title = f"<th scope='col'>{escape(ladder.title)}</th>" if ladder.title else "<td></td>"
     body = "".join(_table_row(row, shown) for row in rows)
     foot = (
         f"<tfoot><tr><td colspan='{len(ladder.columns) + 1}'>{escape(ladder.caption)}</td></tr>"
@@ -21,7 +23,7 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
     kind = "ladder" + " heard" * shown.size.ladder + " before" * figure.faded
     return (
         f"<table class='{kind}'><caption>{escape(figure.alt)}</caption><thead><tr>"
-        f"<th scope='col'>{escape(ladder.title)}</th>{heads}</tr></thead>"
+        f"{title}{heads}</tr></thead>"
         f"<tbody>{body}</tbody>{foot}</table>"
     )
 

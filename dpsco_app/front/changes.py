@@ -121,8 +121,9 @@ def reaching(scenario: Scenario) -> Scenario:
 
 
 def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
+    """Return a scenario with the usual sweep of an axis, which reaches its own value of that."""
     grid = default_grid(axis, scenario.geometry, scenario.offset)
-    return replace(scenario, axis=axis, grid=tuple(grid))
+    return reaching(replace(scenario, axis=axis, grid=tuple(grid)))
 
 
 def _with_set(scenario: Scenario) -> Scenario:

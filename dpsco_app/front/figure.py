@@ -141,7 +141,7 @@ def _rows(
         )
         for line in lines
     ]
-    for area in (*panel.region, *panel.guarantee):
+    for area in (*panel.region, *panel.window):
         ends = [*panel.at(area.x, area.lower), *panel.at(area.x, area.upper)]
         rows.append(
             LadderRow(

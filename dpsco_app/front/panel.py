@@ -44,7 +44,6 @@ from dpsco_app.parts.evaluations import (
     evaluations,
     region,
     starting_risks,
-    window,
 )
 from dpsco_app.parts.options import inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano, shown
@@ -74,8 +73,6 @@ class FrontPanel:
         self.x = chosen_point(self.scenario)
         has_window = not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
-        # The best guarantee is for all data: its window is the same whatever they are.
-        self.guarantee = self._window(window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
         # The lines of a pinned run have a floor of their own.
         self.region = self._region() if self.floor and study.overlay is None else []

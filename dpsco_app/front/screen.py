@@ -23,12 +23,17 @@ UNFINISHED = Answer(headline=("these runs were not finished",))
 class FrontScreen:
     """What follows a run."""
 
-    lead: str  # the private method that is spoken of; "" without one
+    studies: tuple[Study, ...]  # the panels: all below is about these
     answer: Answer
     head: str  # HTML
     figure: Figure
     charts: Mapping[str, Any]  # the figure in Plotly's form
     table: str  # HTML
+
+    @property
+    def lead(self) -> str:
+        """The private method that is spoken of; "" without one."""
+        return self.studies[0].lead
 
 
 @lru_cache(maxsize=50)
@@ -51,7 +56,7 @@ def front_screen(
         reply = UNFINISHED
     figure = front_figure(studies, view, reply.plain, only, faded=before)
     return FrontScreen(
-        lead=studies[0].lead,
+        studies=studies,
         answer=reply,
         head=head(question(studies), reply.headline, reply.small, theme, before=before),
         figure=figure,

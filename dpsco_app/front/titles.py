@@ -1,15 +1,16 @@
 """The words of the front figure: titles of panels, columns and axes, and numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dpsco_app.front.study import Role, Study, compared
-from dpsco_app.parts.evaluations import region, window
+from dpsco_app.parts.evaluations import missing_window, region, window
 from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, inside, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
 from dpsco_core.explain.hardest import is_hard
+from dpsco_core.explain.window import Missing
 from dpsco_core.fields import MEAN, TABLE
 from dpsco_core.scenario import Scenario
 
@@ -22,6 +23,20 @@ WINDOW_WORDS = (
 )
 TINY_WORDS = ("<b>≈ 0</b> is drawn at the lower edge:", "far below what this axis shows.")
 ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
+# Why no window is drawn, in the words that stand in its place.
+WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
+    "lower bound on the set": ("<b>No window here</b>: no lower bound", "is proven on this set."),
+    "l2 ball": ("<b>No window here</b>: it is known", "in the ℓ₂ ball only."),
+    "lower bound for the loss": (
+        "<b>No window here</b>: no lower bound",
+        "is proven for this loss.",
+    ),
+    "upper bound": ("<b>No window here</b>: no upper bound", "is proven for all such losses."),
+    "room between the bounds": (
+        "<b>No window here</b>: nobody can guarantee",
+        "less than an answer without data.",
+    ),
+}
 WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
 
 
@@ -101,12 +116,8 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
         return ("<b>No window for this loss</b>: bounds", "are proven with other losses.")
     if spans and is_hard(scenario) and not region(scenario):
         return ("<b>No window here</b>: no lower bound", "is proven on these data.")
-    if spans:
-        return ()
-    return (
-        "<b>No window here</b>: no proven upper bound",
-        "is below an answer without data.",
-    )
+    why = None if spans else missing_window(scenario)
+    return () if why is None else WINDOW_LACKS[why]
 
 
 def unequal(scenario: Scenario) -> bool:

@@ -13,10 +13,12 @@ from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
 from dpsco_app.front.titles import axis_title
-from dpsco_app.live.running import HEAD_START_SECONDS, figure_pace
-from dpsco_app.pages.first_screen import FirstScreen, log_axis
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
+from dpsco_app.parts.simple_figures import log_axis
+from dpsco_app.session.curves import HEAD_START_SECONDS
+from dpsco_app.session.pace import figure_pace
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
 from dpsco_core.explain.regimes import Plane
@@ -222,4 +224,4 @@ def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[float, float]]
     for axis, value in zip((plane.x_axis, plane.y_axis), points[0]["customdata"], strict=False):
         low, high = limits.get(axis, (value, value))
         kept = float(f"{min(max(value, low), high):.2g}")
-        st.session_state[controls.PREFIX + axis] = int(kept) if is_whole(axis) else kept
+        controls.choose(axis, int(kept) if is_whole(axis) else kept)

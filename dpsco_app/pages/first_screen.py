@@ -1,7 +1,6 @@
 """A page's first screen: a question, its answer, one figure, and what is behind the figure."""
 
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,14 +12,12 @@ from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import head
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
+from dpsco_app.figure.values import Figure
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
-from dpsco_app.parts.options import number_text
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
 PHONE = {"left": 54}
-MOST_TICKS = 10
 
 
 class FirstScreen:
@@ -118,39 +115,3 @@ def numbers_of(figure: Figure) -> pd.DataFrame:
     lines = [line for line in named if line.width] or named
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
-
-
-def log_axis(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis: powers of ten as its numbers, or 1, 2 and 5 where they are few."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    digits = (1, 2, 5) if last - first < 4 else (1,)
-    every = [float(f"{digit}e{e}") for e in range(first, last + 1) for digit in digits]
-    kept = [v for v in every if 0.999 * low <= v <= 1.001 * high]
-    ticks = [(v, number_text(v)) for v in kept[:: max(1, math.ceil(len(kept) / MOST_TICKS))]]
-    return Axis(title=title, low=low, high=high, ticks=ticks)
-
-
-def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
-    """Return a ladder that names lines, each with a value."""
-    rows = [
-        ladder_row(line, value, [y for y in line.y if y > 0][-1])
-        for line, value in zip(lines, values, strict=True)
-    ]
-    return Ladder(title=title, columns=[column], rows=rows)
-
-
-def ladder_row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow:
-    """Return the row of a ladder that names a line, with its value."""
-    return LadderRow(
-        key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
-    )
-
-
-def upright(x: float, low: float, high: float, label: str) -> Line:
-    """Return a vertical line with its name at its foot."""
-    return thin(label, [x, x], [high, low])
-
-
-def thin(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
-    """Return a thin dashed line with its name at its end; not one of the measured ones."""
-    return Line(key=label, name=label, label=label, x=x, y=y, colour=QUIET, width=1.2, dash="dash")

@@ -19,7 +19,7 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.explain.why import why
 
 STYLE = """<style>
-[data-testid=stMainBlockContainer] { --scroll-top: 4rem; }
+.st-key-why_story { --scroll-top: 4rem; }
 </style>"""
 
 
@@ -33,7 +33,8 @@ def page() -> None:
     st.title(TITLE)
     st.markdown(INTRODUCTION)
     told = story(why())
-    draw_scroll(told, WHY)
+    with st.container(key="why_story"):
+        draw_scroll(told, WHY)
     st.subheader(NEXT)
     with st.container(key="why_next"):
         for label, scenario, view in TO_CURVES:

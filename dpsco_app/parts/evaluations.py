@@ -6,7 +6,7 @@ from functools import lru_cache
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import hardest_case, impossible, is_hard
-from dpsco_core.explain.window import Span, ending_at, spans
+from dpsco_core.explain.window import Missing, Span, ending_at, missing_span, spans
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -23,6 +23,7 @@ without_data = starting_risk  # the error of the answer that ignores the data
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _of_the_data = lru_cache(maxsize=2000)(impossible)
 _of_the_class = lru_cache(maxsize=2000)(spans)
+_missing_of_the_class = lru_cache(maxsize=2000)(missing_span)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
@@ -39,6 +40,12 @@ def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
     """Return between which errors the best guarantee for all data is, at every point."""
     windows = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in windows] if all(one for _, one in windows) else []
+
+
+def missing_window(scenario: Scenario) -> Missing | None:
+    """Return what `window` lacks at the first point that has none; None where all have one."""
+    lacking = (_missing_of_the_class(_of_any_law(point)) for _, point in scenario.points())
+    return next((why for why in lacking if why is not None), None)
 
 
 def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:

@@ -9,19 +9,19 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from plotly.offline import get_plotlyjs
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET
+from dpsco_app.figure.plotly_script import plotly_script
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
-from dpsco_app.live.running import Result
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
+from dpsco_app.session.result import Result
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results import notebook
 from dpsco_core.results.intervals import runs_json
@@ -215,7 +215,7 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
         f"<p>{html.escape(setting)}</p>\n"
     )
     script = (
-        f"<script>{get_plotlyjs()}</script>\n<script>const figures = {json.dumps(charts)}\n"
+        f"<script>{plotly_script()}</script>\n<script>const figures = {json.dumps(charts)}\n"
         "const draw = () => { for (const [id, { data, layout }] of Object.entries(figures))\n"
         "  if (document.getElementById(id).offsetParent) Plotly.react(id, data, layout, "
         "{ responsive: true, displaylogo: false }) }\n"

@@ -1,12 +1,12 @@
 """What folds away is drawn when it is opened, not before: the figure comes first."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Literal
 
 import streamlit as st
 
 Draw = Callable[[], object]
+FOLD = "fold_"  # how the key of the place of an expander begins
 
 
 def fold(
@@ -18,8 +18,9 @@ def fold(
     icon: str | None = None,
 ) -> None:
     """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
-    # Around a popover, whose fragment alone would fill the row.
-    around = st.container(width="content") if kind == "popover" else nullcontext()
+    # A popover's fragment alone would fill the row.
+    popover = kind == "popover"
+    around = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
     with around:
         _fragment(label, draw, key, kind, icon)
 

@@ -114,11 +114,15 @@ def in_print(text: str) -> str:
     --------
     >>> in_print("It needs rho <= 1, and rho=2.5 at delta=1e-06 on the l2 ball.")
     'It needs ρ ≤ 1, and ρ = 2.5 at δ = 10⁻⁶ on the ℓ₂ ball.'
+    >>> in_print("Here they lie in the group-l1 ball, or in an lq ball with q = 1.5.")
+    'Here they lie in the group-ℓ₁ ball, or in an ℓq ball with q = 1.5.'
     """
     powers = re.sub(r"\b\d+(?:\.\d+)?e[+-]\d+", lambda e: number_text(float(e[0])), text)
-    return re.sub(r"(?<=\w)=(?=[\w.-])", " = ", with_letters(powers)).replace("l2 ", "ℓ₂ ")
+    spaced = re.sub(r"(?<=\w)=(?=[\w.-])", " = ", with_letters(powers))
+    return re.sub(r"\bl([12q])(?= )", lambda norm: NORMS[norm[1]], spaced)
 
 
+NORMS = {"1": "ℓ₁", "2": "ℓ₂", "q": "ℓq"}
 LETTERS = {
     **{"epsilon": "ε", "delta": "δ", "rho": "ρ", "beta": "β", "lambda": "λ", "sigma": "σ"},
     **{"tau": "τ", "eta": "η", "kappa": "κ", "Delta": "Δ", "sqrt(": "√(", "<=": "≤", ">=": "≥"},

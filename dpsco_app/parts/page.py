@@ -52,11 +52,11 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
-    use = state.use or visit.Use()
-    with st.sidebar:
-        controls.draw(controls.read(), use.without, use.problems)
+    use, scenario = state.use or visit.Use(), visit.current().scenario
+    with teaching.controls_place():
+        controls.draw(scenario, use.without, use.problems)
     try:
-        return controls.read().validate(DASHBOARD, sampling=use.sampling), ""
+        return scenario.validate(DASHBOARD, sampling=use.sampling), ""
     except InvalidInput as problem:
         return None, on_screen(str(problem))
 
@@ -69,7 +69,7 @@ def draw_apart(
     `place` is of its own where another one may stand on the page.
     """
     assert state.use is not None
-    words = apart(scenario, visit.mine(), why or state.use.why)
+    words = apart(scenario, visit.current().mine, why or state.use.why)
     if not words:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_{place}"):
@@ -77,16 +77,11 @@ def draw_apart(
         st.button(
             "Use it everywhere",
             key=f"{state.name}_{place}_everywhere",
-            on_click=_take,
-            args=(scenario, state.name),
+            on_click=visit.current().take,
+            args=(scenario,),
         )
-        if visit.is_apart(state.name):
+        if visit.current().is_apart():
             st.button("Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine)
-
-
-def _take(scenario: Scenario, page: str) -> None:
-    visit.take(scenario, page)
-    controls.load(scenario)
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
-"""The first answer to a visitor: one address for the front page, and what it will load, named.
+"""The first answer to a visitor: one address for the front page, and the code of its figure.
 
-Streamlit's page learns from the server's first messages which controls a page has, and only then
-asks for their code, one after the other. Named in the page itself, the code is there in time.
+Streamlit's page learns from the server's first messages that it is to draw a figure, and only then
+asks for Plotly, which takes half a second to start. Named in the page itself, it starts at once,
+while the page waits for the server.
 A page below the root would first ask for the server beside itself, in vain: it is told where it is.
 """
 
@@ -16,17 +17,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpsco_app.shell.names import EXPLORE, PLACES
 
 STATIC = Path(streamlit.__file__).parent / "static"
-# What Streamlit calls the code of the elements on the front page. That of a figure takes half a
-# second to start: it is started at once, while the page waits for the server.
-FIGURE = "PlotlyChart"
-ELEMENTS = (FIGURE, "Slider", "Selectbox", "ButtonGroup", "Button", "Html", "PageLink")
+PLOTLY = b"plotly.js v"  # how Plotly's licence begins, wherever its code is
+ENTRY = re.compile(r'<script type="module"[^>]* src="([^"]+)"')
 SERVER = (
     "window.__streamlit = { BACKEND_BASE_URL: "
     'location.origin + location.pathname.replace(/[^/]*$/, "") }'
 )
 PACKED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 BELOW = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
-IMPORT = re.compile(r'(?:from|import)"\./([\w.$-]+\.js)"')
 
 
 class Preload:
@@ -66,28 +64,20 @@ class Preload:
 
 @lru_cache(maxsize=1)
 def links() -> bytes:
-    """Return the links to the code of `ELEMENTS`, and to what that imports, as HTML."""
-    named = '<link rel="modulepreload" crossorigin href="./static/js/{}">'
-    started = '<script type="module" crossorigin src="./static/js/{}"></script>'
-    return "".join(
-        (started if name.startswith(f"{FIGURE}.") else named).format(name) for name in chunks()
-    ).encode()
+    """Return the element that starts Plotly, as HTML; nothing where its code is not found."""
+    started = '<script type="module" crossorigin src="{}"></script>'
+    return "".join(started.format(name) for name in plotly_scripts()).encode()
 
 
-def chunks() -> tuple[str, ...]:
-    """Return the files of `ELEMENTS`, and what they import, that Streamlit's page does not name."""
-    folder = STATIC / "static" / "js"
-    named = (STATIC / "index.html").read_text(encoding="utf-8")
-    names: dict[str, None] = {}
-    todo = [path.name for element in ELEMENTS for path in sorted(folder.glob(f"{element}.*.js"))]
-    while todo:
-        name = todo.pop(0)
-        if name in names or name in named or not (folder / name).exists():
-            continue
-        names[name] = None
-        with (folder / name).open(encoding="utf-8") as file:
-            todo += IMPORT.findall(file.read(8192))  # a file's imports are its first words
-    return tuple(names)
+def plotly_scripts() -> list[str]:
+    """Return the addresses of the scripts with Plotly's code, beside the one that a page names."""
+    index = STATIC / "index.html"
+    entry = ENTRY.search(index.read_text(encoding="utf-8")) if index.exists() else None
+    if entry is None:
+        return []
+    folder = entry[1].rpartition("/")[0]
+    scripts = sorted((STATIC / folder).glob("*.js"))
+    return [f"{folder}/{script.name}" for script in scripts if PLOTLY in script.read_bytes()]
 
 
 MIDDLEWARE = (Middleware(Preload),)

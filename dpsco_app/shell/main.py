@@ -24,9 +24,13 @@ from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import PLACES
 from dpsco_app.shell.places import menu_style, place
-from dpsco_app.shell.style import shared_style
+from dpsco_app.shell.style import PAGE, shared_style
 
 TITLE = "DP-SCO Explorer"
+ABOUT = (
+    f"**{TITLE}**\n\nDifferentially private stochastic convex optimization: what privacy costs on "
+    "heavy-tailed data."
+)
 HERE = Path(__file__).resolve().parents[1]
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
 MARK = (HERE / "assets" / "mark.svg").read_text(encoding="utf-8")
@@ -52,11 +56,13 @@ def main() -> None:
         page_title=TITLE,
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
         layout="wide",
-        initial_sidebar_state="auto",
+        initial_sidebar_state=teaching.sidebar_width() or "auto",
+        menu_items={"About": ABOUT},
     )
     st.html(shared_style())
     st.logo(MARK.replace(INK[0], INK[is_dark()]), size="medium")
-    page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
+    places = [place(slug, DRAW[slug]) for slug in PLACES]
+    page = st.navigation(places, position="hidden" if teaching.hides("nav") else "top")
     if mark := menu_style(page.url_path):
         st.html(mark)
     if page.url_path:
@@ -65,7 +71,7 @@ def main() -> None:
     if page.url_path:  # a page other than the front page
         st.session_state[doors.GONE] = True
     teaching.apply()
-    with TURNS.first_figure():
+    with TURNS.first_figure(), st.container(gap="xsmall", key=PAGE):
         page.run()
         glossary.draw_glossary()
         window.watch(page.url_path)

@@ -1,23 +1,23 @@
-"""What a page's controls and address hold: its own view, and the scenario of the visit."""
+"""A page in its address and its widgets: what they say goes to the session, or comes from it."""
 
 import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.front.address import Address, PageView, V, checked
-from dpsco_app.parts import controls
+from dpsco_app.front.address import PageView, V, checked
+from dpsco_app.session.scenarios import Page
 from dpsco_app.shell import visit
 from dpsco_app.shell.teaching import HIDE, TYPE
 from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
-PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
+PRESENT = "visit_page"  # the page whose view the widgets hold, once it is whole
 # What a page writes into the address is known to the browser a moment later. Who moves a control
 # before that, or clicks on the page's link again, asks for the page at an address that it had.
 UNHEARD_SECONDS = 3.0
@@ -27,14 +27,11 @@ KNOWN_SOMEWHERE = set(visit.FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageState(Address[V]):
-    """A view in the address and in the widgets of a page."""
+class PageState(Page[V]):
+    """A page whose view stands in the address and in the widgets of the dashboard."""
 
-    name: str  # the name of the page, for its keys in the session
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
-    # what the page makes of the visit's scenario, which then stands in its address
-    use: visit.Use | None = None
     has_presets: bool = False  # whether it has presets, or scenes of its own
 
     def __post_init__(self) -> None:
@@ -59,15 +56,23 @@ class PageState(Address[V]):
 
     # -- the widgets ------------------------------------------------------------------------
 
-    def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
-        """Change some of the widgets' state, and a scenario for this page; a callback."""
-        for name, value in changes.items():
+    def put(self, view: V) -> None:
+        """Put a view into the widgets' state."""
+        st.session_state[PRESENT] = ""
+        for name in self.names:
+            value = getattr(view, name)
             kept = [part for part in value.split(",") if part] if name in self.lists else value
             st.session_state[self.key(name)] = kept
+        st.session_state[PRESENT] = self.name
+
+    def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
+        """Change some of what the page shows, and a scenario for this page; a callback."""
+        session = visit.current()
+        view = replace(self.current(), **changes)
+        session.look(self, view)
+        self.put(view)
         if scenario and self.use is not None:
-            shown = self.use.fit(replace(controls.read(), **scenario))
-            visit.show_here(shown, self.name)
-            controls.load(shown)
+            session.show_here(self.use.fit(replace(session.scenario, **scenario)))
 
     def current(self) -> V:
         """Return what the widgets hold."""
@@ -77,71 +82,32 @@ class PageState(Address[V]):
         return replace(self.default, **values).validate()
 
     def restore(self) -> list[str]:
-        """Put the address into the widgets' state if it is new; return what is wrong with it.
+        """Open the page in the session if its address is new; return what is wrong with that.
 
-        While another page is shown the state of the widgets is lost: an empty address brings the
-        page back as it was left, and one without a scenario shows the visit's. A run of a page may
-        be stopped wherever it reads or writes the session: what it has not finished, the next
-        begins anew.
+        While another page is shown the state of the widgets is lost, and what a stopped run of a
+        page has not put into them is missing.
         """
-        state = st.session_state
+        state, session = st.session_state, visit.current()
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.known}
         here = state.get(PRESENT) == self.name and all(
             self.key(name) in state for name in self.names
         )
-        if not here or (self.use is not None and not controls.loaded()):
-            self._open(query)
-        elif query != state[f"{self.name}_written"] and not self._late(query):
-            view, problems = self.from_query(query)
-            self._put(query, view, problems, self._read(query, problems))
-        elif self._now() != state.get(f"{self.name}_left"):  # something was moved
-            self.forgive()
+        if not here:
+            session.leave()
+        is_open = session.page.name == self.name
+        if not is_open or (query != state[f"{self.name}_written"] and not self._late(query)):
+            session.open(self, query, self._unknown())
+            state[f"{self.name}_written"] = query
+            state[f"{self.name}_opening"] = not is_open
+            self.put(cast(V, session.views[self.name]))
+        else:
+            session.look(self, self.current())
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
-        return list(state[f"{self.name}_wrong"])
-
-    def fresh(self) -> bool:
-        return bool(st.session_state.pop(f"{self.name}_fresh", False))
+        return list(session.wrong)
 
     def back_to_mine(self) -> None:
-        assert self.use is not None
-        visit.show_here(None, self.name)
-        controls.load(visit.shown(self.name, self.use))
-
-    def forgive(self) -> None:
-        st.session_state[f"{self.name}_wrong"] = []
-
-    def _open(self, query: dict[str, str]) -> None:
-        left = st.session_state.get(f"{self.name}_left")
-        view, problems = (left[0], []) if left and not query else self.from_query(query)
-        asked = any(name in query for name in visit.FIELDS)
-        scenario = self._read(query, problems) if asked else None
-        self._put(query, view, problems, scenario)
-        st.session_state[f"{self.name}_opening"] = True
-
-    def _read(self, query: dict[str, str], problems: list[str]) -> Scenario | None:
-        """Return the scenario of an address, if the page has any; say what is wrong there."""
-        if self.use is None:
-            return None
-        scenario, wrong = visit.read(query, sampling=self.use.sampling)
-        problems[:0] = wrong
-        return scenario
-
-    def _put(
-        self, query: dict[str, str], view: V, problems: list[str], scenario: Scenario | None
-    ) -> None:
-        """Put a view into the widgets' state, and a scenario, by default the visit's."""
-        state = st.session_state
-        state[PRESENT] = ""
-        if scenario is not None:
-            visit.take(scenario, self.name)
-        self.change({name: getattr(view, name) for name in self.names})
-        if self.use is not None:
-            controls.load(visit.shown(self.name, self.use))
-        state[f"{self.name}_wrong"] = [*problems, *self._unknown()]
-        state[f"{self.name}_written"] = query
-        state[f"{self.name}_fresh"] = True
-        state[PRESENT] = self.name
+        visit.current().show_here(None)
 
     def _unknown(self) -> list[str]:
         """Return a sentence that names the parameters of the address which no page reads."""
@@ -161,15 +127,13 @@ class PageState(Address[V]):
         moved = opening or self._now() != st.session_state.get(f"{self.name}_left")
         return bool(moved and time.monotonic() - then < UNHEARD_SECONDS)
 
-    def _now(self) -> tuple[V, Scenario | None]:
-        return self.current(), controls.read() if self.use else None
+    def _now(self) -> tuple[V, Scenario]:
+        return self.current(), visit.current().scenario
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
-        """Write the state into the address, and keep it; `scenario` is followed by the visit."""
-        if scenario is not None and self.use is not None:
-            visit.follow(scenario, self.name, self.use)
+        """Write the state into the address, and keep it."""
         self.write(self.to_query(view, scenario))
-        st.session_state[f"{self.name}_left"] = view, controls.read() if self.use else None
+        st.session_state[f"{self.name}_left"] = view, visit.current().scenario
 
     def write(self, query: dict[str, str]) -> None:
         """Put parameters into the address: those of other pages go, and what none knows stays."""

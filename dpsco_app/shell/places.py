@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from dpsco_app.shell import teaching
 from dpsco_app.shell.names import EXPLORE, MENU, PLACES, VIEWS
-from dpsco_app.shell.style import menu_marks
+from dpsco_app.shell.style import menu_mark
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
@@ -26,17 +27,15 @@ def menu_style(shown: str) -> str:
     if shown in MENU or owner not in MENU:
         return ""
     end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
-    rules = ""
-    for kind, mark in menu_marks().items():
-        link = f'[data-testid={kind}][href$="{end}"]'
-        rules += f"{link} {{ {mark} }} {link} span {{ font-weight: 600 }}"
-    return f"<style>{rules}</style>"
+    return f"<style>{menu_mark(end)}</style>"
 
 
 def draw_views(slug: str) -> None:
-    """Draw the links between the views of a place."""
+    """Draw the links between the views of a place, unless a teacher hides them."""
+    if teaching.hides("nav"):
+        return
     (views,) = (views for views in VIEWS if slug in views)
-    with st.container(horizontal=True, vertical_alignment="center", key="views"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
 
@@ -49,6 +48,9 @@ def link_to(
     help: str | None = None,
     icon: str = ":material/arrow_forward:",
 ) -> None:
+    """Draw a link to a page, unless a teacher hides the ways to other pages."""
+    if teaching.hides("nav"):
+        return
     st.page_link(place(slug), label=label, icon=icon, help=help, query_params=query or {})
 
 

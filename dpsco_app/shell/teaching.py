@@ -8,40 +8,33 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.address import Address, PageView, checked
-from dpsco_app.parts.controls import NOTION, PREFIX
+from dpsco_app.parts.controls import MORE, NOTION, PREFIX
 from dpsco_app.parts.fields import GROUPS
+from dpsco_app.parts.folding import FOLD
 from dpsco_core.base.parsing import one_of
 
 HIDE, TYPE = "hide", "type"
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
+SIDEBAR_WIDTH = 360  # pixels, for large type
 HELD, WRONG = "teaching", "teaching_wrong"
 
-MAIN = "[data-testid=stMain]"
-SIDEBAR = "[data-testid=stSidebar]"
-# Name -> what it hides, as selectors of the style sheet.
+CONTROLS = "hidden_controls"  # the place of the controls while the sidebar is hidden
+# Name -> what it hides, as selectors of the style sheet: by the keys, or what these begin or end
+# with. Menus and links to other pages are not drawn at all.
 PARTS: dict[str, tuple[str, ...]] = {
-    "sidebar": (SIDEBAR, "[data-testid=stExpandSidebarButton]"),
-    "nav": (  # every way to another page
-        "[data-testid=stTopNav]",
-        "[data-testid=stTopNavLinkContainer]",
-        "[data-testid=stSidebarNav]",
-        ".st-key-views",
-        ".st-key-doors",
-        f"{MAIN} [class*=st-key-learn_door_]:has([data-testid=stPageLink])",
-        f"{MAIN} [data-testid=stPageLink]",
+    "sidebar": (f".st-key-{CONTROLS}",),
+    "nav": (".st-key-views",),
+    "presets": (".st-key-presets", "[class*='st-key-'][class*='_scenes']"),
+    "details": (f"[class*='st-key-{FOLD}']",),
+    "export": tuple(
+        f"[class*='st-key-']:is([class*='_{end} '], [class$='_{end}'])"
+        for end in ("files", "export", "link")
     ),
-    "presets": (".st-key-presets", f"{MAIN} [class*='_scenes']"),
-    "details": (f"{MAIN} [data-testid=stExpander]",),
-    "export": (
-        "[data-testid=stDownloadButton]",
-        "[class*='_files']",
-        f"{MAIN} [class*='_export']",
-        f"{MAIN} [class*='_link']:has([data-testid=stPopover])",
-    ),
-    "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
+    "fine-print": (f".st-key-{MORE}",),
 }
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")
@@ -98,8 +91,7 @@ def listed(hide: str) -> list[str]:
 
 def apply() -> None:
     """Apply what the address or the session says, before a page is drawn."""
-    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    teaching, problems = replace(ADDRESS, default=current()).from_query(query)
+    query, teaching, problems = asked()
     st.session_state[HELD] = teaching
     if query != ADDRESS.to_query(teaching):
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
@@ -107,6 +99,32 @@ def apply() -> None:
         st.session_state[WRONG] = problems
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
+
+
+def asked() -> tuple[dict[str, str], Teaching, list[str]]:
+    """Return what the address says, the teaching that it asks for, and what is wrong in it."""
+    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
+    return query, *replace(ADDRESS, default=current()).from_query(query)
+
+
+def hides(name: str) -> bool:
+    """Whether a part of `PARTS` is hidden, as the address or the session says."""
+    _, teaching, _ = asked()
+    return name in listed(teaching.hide)
+
+
+def sidebar_width() -> int | None:
+    """Return the width of the sidebar in pixels, or None if it is the usual one."""
+    _, teaching, _ = asked()
+    return SIDEBAR_WIDTH if teaching.large else None
+
+
+def controls_place() -> DeltaGenerator:
+    """Return where the controls are drawn: the sidebar, or a place that the style sheet hides.
+
+    What is hidden keeps its value only if it is drawn.
+    """
+    return st.container(key=CONTROLS) if hides("sidebar") else st.sidebar
 
 
 def wrong() -> list[str]:
@@ -130,9 +148,10 @@ def style(teaching: Teaching) -> str:
         rules.append(
             "@media (min-width: 761px) { "
             f"html {{ font-size: {16 * SCALE:.1f}px !important; }} "
-            f"{SIDEBAR}[data-collapsed=false] {{ min-width: 18rem !important; }} "
-            f"{MAIN} .stMainBlockContainer {{ padding: 4rem 1.5rem 1.5rem !important; }} "
-            f"{MAIN} h1 {{ font-size: 1.25rem !important; padding: 0 0 0.75rem !important; }} "
-            f"{MAIN} [data-testid=stVerticalBlock] {{ gap: 0.3rem; }} }}"
+            "h1 { font-size: 1.25rem !important; padding: 0 0 0.75rem !important; } }"
+        )
+        rules.append(
+            "@media (min-width: 1001px) { .st-key-page { margin: -0.5rem -3.5rem 0 !important; "
+            "width: calc(100% + 7rem) !important; gap: 0.3rem !important; } }"
         )
     return "\n".join(rules)

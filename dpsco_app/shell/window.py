@@ -11,6 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from dpsco_app.figure.theme import WIDTHS
+from dpsco_app.parts.insides import CLOSE_SIDEBAR
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell.names import PLACES
@@ -56,6 +57,7 @@ def watch(
             "dark": is_dark(),
             "place": place,
             "places": list(PLACES),
+            "close": CLOSE_SIDEBAR,
         },
         default={"size": size(), "low": low(), "dark": is_dark()},
         on_size_change=see,

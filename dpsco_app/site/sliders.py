@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dpsco_app.figure.plotly_script import plotly_script
 from dpsco_app.figure.style import named_colours, words_style
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
 from dpsco_app.front.second import beside
@@ -37,7 +38,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
-MOST_BYTES = 4_000_000
+MOST_BYTES = 2_500_000
 PLACE_SECONDS = 0.15  # to draw one place of the sliders, on the reference machine
 SCHEMES = ("light", "dark")
 NARROW_PANELS = ("first", "second")  # a phone has them below one another
@@ -116,23 +117,24 @@ def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDR
     }
     page = _page(scenario, sliders, json.dumps(data, ensure_ascii=False))
     size = len(page.encode())
-    require(size <= MOST_BYTES, "over", "so few values that the page has at most 4 MB", size)
+    require(size <= MOST_BYTES, "over", "so few values that the page has at most 2.5 MB", size)
     return page
 
 
 def _parts(visit: Visit, view: View) -> dict[str, list[str]]:
     """Return what is shown at one place of the sliders, by where it stands and in which theme."""
     parts = {"bounds": _bounds(visit.scenario)}
+    panels = NARROW_PANELS[: len(visit.session.screen(Theme()).studies)]
     for dark, scheme in enumerate(SCHEMES):
         wide = visit.screen(Theme(dark=bool(dark)))
         parts[f"head {scheme}"] = [wide["head"]]
         parts[f"wide {scheme}"] = _figure(wide)
-        for panel in NARROW_PANELS[: len(visit.parts)]:
-            visit.view = replace(view, panel=panel)
+        for panel in panels:
+            visit.show(visit.scenario, replace(view, panel=panel))
             narrow = visit.screen(Theme(dark=bool(dark), size=COMPACT))
             parts[f"{panel} {scheme}"] = _figure(narrow)
             parts[f"table {scheme}"] = [narrow["table"]]
-        visit.view = view
+        visit.show(visit.scenario, view)
     return parts
 
 
@@ -160,8 +162,6 @@ def _packed(text: str) -> str:
 
 
 def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
-    from plotly.offline import get_plotlyjs  # the rest of this folder does without
-
     inputs = "".join(
         slider(
             text(ALL_CONTROLS[name].label, scenario),
@@ -194,7 +194,7 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
         f"tabindex='0'><table><thead><tr>{heads}</tr></thead><tbody id='bounds'></tbody></table>"
         f"</div></details>\n<p>Made by {TITLE}.</p>\n</main>\n"
         f"<script type='text/plain' id='packed'>{_packed(data)}</script>\n"
-        f"<script type='text/plain' id='plotly'>{_packed(get_plotlyjs())}</script>\n"
+        f"<script type='text/plain' id='plotly'>{_packed(plotly_script())}</script>\n"
         f"<script>{script}</script>\n"
         "</body>\n</html>\n"
     )
@@ -210,10 +210,10 @@ def main(given: str) -> int:
     try:
         for path in chosen["own"]:
             extend.load(path)
-        require_writable("out", chosen["out"])
+        require_writable(chosen["out"])
         scenario = read_scenario(Path(chosen["file"]), {}).validate()
         page = sliders_page(scenario, chosen["over"])
-        with in_a_sentence("out", chosen["out"]), whole_file(chosen["out"]) as part:
+        with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
             part.write_text(page, encoding="utf-8")
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)

@@ -18,11 +18,16 @@ from dpsco_app.front.story import (
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.touch import picture, scroll
 from dpsco_app.shell import names
-from dpsco_app.site.words import CURVES, PICTURE
+from dpsco_app.site.words import CURVES, LESSONS, PICTURE
 from dpsco_core.explain.why import why
 
 # The views that there are, each with its address.
-VIEWS = {CURVES: "index.html#curves", PICTURE: "index.html#picture", names.WHY: "story.html"}
+VIEWS = {
+    CURVES: "index.html#curves",
+    PICTURE: "index.html#picture",
+    LESSONS: "index.html#lessons",
+    names.WHY: "story.html",
+}
 
 
 def views(shown: str) -> str:

@@ -1,14 +1,14 @@
 """What the page without a server says that the dashboard does not."""
 
-from dpsco_app.shell.names import EXPLORE
+from dpsco_app.shell.names import EXPLORE, LEARN
 
 # Its views; that of the story is a page of its own.
-CURVES, PICTURE = EXPLORE, "private-mean"
+CURVES, PICTURE, LESSONS = EXPLORE, "private-mean", LEARN
 TITLE = "DP-SCO Explorer"
 STARTING = {
     "prepared": "Prepared figure. The engine is starting: {step}.",
-    "only": "This browser cannot run the engine ({why}). The presets show prepared figures; other "
-    "settings need a browser with WebAssembly and enough memory.",
+    "only": "This browser cannot run the engine ({why}). The presets and the lessons show "
+    "prepared figures; to run them, or other settings, takes WebAssembly and enough memory.",
     "waiting": "The engine is starting, then your settings are run: {step}.",
     "restarted": "The engine had stopped, and is starting again: {step}.",
 }
@@ -20,6 +20,8 @@ STEPS = {
 }
 LIVE = "Live: {runs} runs in {seconds} s, in this browser"
 PICTURE_LIVE = "Live: your n, ε and p, in this browser"
+LESSON_PREDICT = "Predict, then run: it is measured in this browser"
+LESSON_LIVE = "Live: measured in this browser"
 RUNNING = "{done} of {all} runs"
 LIMITS = "this page"
 SCRIPT_OFF = "This page needs JavaScript to draw its figure."

@@ -27,6 +27,9 @@ class Hypothesis:
     # takes a `Setting` and returns an empty string if the condition holds there, otherwise one
     # sentence that says which condition fails, with the numbers
     check: Callable[[Setting], str]
+    # whether it is about the set that holds the answer: a lower bound has no value on a set that
+    # lacks its hard instances
+    is_about_set: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Bound:
     # turns the terms' values into the bound's value: `sum` for most
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # Conditions of the statement. The value is still given where one fails, and said to be outside
-    # its hypotheses.
+    # its hypotheses; but see `elsewhere`.
     hypotheses: tuple[Hypothesis, ...] = ()
     # letters of the formula that mean something else than in most bounds
     letters: tuple[Letter, ...] = ()
@@ -135,6 +138,16 @@ class Bound:
         """Return one sentence for every hypothesis that fails at `setting`."""
         seen = self.seen(setting)
         return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)
+
+    def elsewhere(self, setting: Setting) -> str:
+        """Return why a lower bound says nothing on the set of `setting`; empty where it does.
+
+        Its hard instances are not in that set, so that its value would be about another one.
+        """
+        if self.card.kind == "upper":
+            return ""
+        seen = self.seen(setting)
+        return next((s for h in self.hypotheses if h.is_about_set and (s := h.check(seen))), "")
 
 
 def bound_like(

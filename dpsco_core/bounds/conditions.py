@@ -117,15 +117,15 @@ def _holds_cube(setting: Setting) -> str:
     corner = np.full(setting.d, bound / math.sqrt(setting.d))
     if isinstance(body, Symmetric) and body.contains(corner, 1e-9 * bound):
         return ""
-    name = type(body).__name__
-    article = "an" if name[0] in "AEIOL" else "a"
     return (
-        f"The bound is proven for means in the l2 ball, and here they lie in {article} {name}, "
-        "which does not hold all the means of the prior."
+        f"The bound is proven for means in the l2 ball, and here they lie in {body.name}, which "
+        "does not hold all the means of the prior."
     )
 
 
-PRIOR_IN_SET = Hypothesis(text="the set of the mean holds the prior's means", check=_holds_cube)
+PRIOR_IN_SET = Hypothesis(
+    text="the set of the mean holds the prior's means", check=_holds_cube, is_about_set=True
+)
 
 
 def small_mean(limit: float) -> Hypothesis:

@@ -6,12 +6,10 @@ from typing import Any
 
 from dpsco_core.base.plain_latex import plain_formula, plain_text
 from dpsco_core.catalogue import BOUNDS, method_card, method_class
-from dpsco_core.cli.tools import add_command, print_json
+from dpsco_core.cli.tools import WIDTH, add_command, print_json
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
 from dpsco_core.methods.form import form_of
-
-WIDTH = 96
 
 
 def add_about(commands: Any) -> None:

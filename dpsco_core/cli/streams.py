@@ -46,12 +46,12 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def require_writable(name: str, target: str) -> None:
+def require_writable(target: str) -> None:
     """Refuse a file that cannot be written, before the work whose result it is to hold.
 
     Raises `InvalidInput`.
     """
-    with in_a_sentence(name, target):
+    with in_a_sentence(target):
         path = Path(os.path.realpath(target))
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -66,7 +66,7 @@ def require_writable(name: str, target: str) -> None:
 
 
 @contextmanager
-def in_a_sentence(name: str, target: str) -> Iterator[None]:
+def in_a_sentence(target: str) -> Iterator[None]:
     """Raise `InvalidInput`, which names the file, where it cannot be written."""
     try:
         yield
@@ -74,9 +74,7 @@ def in_a_sentence(name: str, target: str) -> Iterator[None]:
         raise
     except OSError as problem:
         why = problem.strerror or " ".join(str(problem).split())
-        raise InvalidInput(
-            f"{name} must be one that can be written, got {name}={target} ({why.rstrip('.')})."
-        ) from problem
+        raise InvalidInput(f"{target} cannot be written: {why.rstrip('.')}.") from problem
 
 
 @contextmanager

@@ -152,7 +152,7 @@ def run_export(chosen: argparse.Namespace) -> None:
     target = chosen.parquet or chosen.csv
     to_terminal = target == "-" and chosen.parquet is None
     if not to_terminal:
-        require_writable("file", target)
+        require_writable(target)
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
     own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]  # SQLite's too
     same = path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
@@ -164,7 +164,7 @@ def run_export(chosen: argparse.Namespace) -> None:
         if to_terminal:
             table.to_csv(sys.stdout, index=False)
         else:
-            with in_a_sentence("file", target), whole_file(target) as part:
+            with in_a_sentence(target), whole_file(target) as part:
                 write = table.to_csv if chosen.parquet is None else table.to_parquet
                 write(part, index=False)
     except ImportError as missing:

@@ -1,4 +1,4 @@
-"""The command `dpsco tail`: the tail index of columns of one's own numbers."""
+"""The command `dpsco tail`: the tail index of one's own numbers, of a column or of several."""
 
 import argparse
 import math
@@ -10,13 +10,12 @@ from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, print_json
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
-from dpsco_core.explain.tails import cap_notes, central_moment, require_usable, tail
+from dpsco_core.explain.tails import Tail, central_moment, heaviest, tails
 
 if TYPE_CHECKING:
-    from dpsco_core.explain.columns.table import NumberColumn
+    from dpsco_core.explain.columns.records import NumberRecords
 
 STDIN = "-"
-EACH = "Every column has a tail index of its own: nothing is said of their joint tail."
 
 
 def add_tail(commands: Any) -> None:
@@ -26,33 +25,48 @@ def add_tail(commands: Any) -> None:
         "--column",
         metavar="NAME",
         action="append",
-        help="the column, by its name; give it again for further columns, and JSON is a list then",
+        help="the column, by its name; given again, the numbers of a row are one record",
     )
 
 
 def run_tail(chosen: argparse.Namespace) -> None:
     """Print what the page says of a file; raises `InvalidInput`."""
     # The reader needs pandas, which no other command should wait for.
-    from dpsco_core.explain.columns.table import read_columns
+    from dpsco_core.explain.columns.records import read_records
 
-    content = _content(chosen.file)
-    names = None if chosen.column is None else list(dict.fromkeys(chosen.column))
-    columns = read_columns(content, names)
-    answers = [_answer(column) for column in columns]
+    records = read_records(_content(chosen.file), chosen.column)
+    answer = _answer(records)
     if chosen.json:
-        print_json(answers if len(answers) > 1 else answers[0])
-        return
-    for column, answer in zip(columns, answers, strict=True):
-        blur = central_moment(column.values, 2) / math.sqrt(answer["used"])
-        index = float(answer["tail_index"])  # an infinite one is text in JSON
-        print(
-            f"{column.name}: {answer['used']:,} numbers, mean {to_digits(answer['mean'], blur)}\n"
-            f"tail index {index:.2g} ({answer['kind']}); law {answer['law']}"
-        )
-        for note in answer["notes"]:
-            print(f"note: {note}")
-    if len(columns) > 1:
-        print(EACH)
+        print_json(answer)
+    else:
+        for line in _in_words(records, answer):
+            print(line)
+
+
+def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
+    from dpsco_core.explain.columns.records import names_in_words, rows_in_words
+
+    blurs = [central_moment(values, 2) / math.sqrt(records.used) for values in records.values.T]
+    notes = [f"note: {note}" for note in answer["notes"]]
+    if records.is_single:
+        first = f"{answer['column']}: {records.used:,} numbers, mean"
+        return [f"{first} {to_digits(answer['mean'], blurs[0])}", _tail_in_words(answer), *notes]
+    rows = rows_in_words(records.used, records.left_out, records.examples)
+    return [
+        f"{names_in_words(records.chosen)}: {rows}",
+        *(
+            f"{one['column']}: mean {to_digits(one['mean'], blur)}; {_tail_in_words(one)}"
+            for one, blur in zip(answer["by_column"], blurs, strict=True)
+        ),
+        f"a record has the heaviest tail of its columns, {answer['heaviest']}: "
+        + _tail_in_words(answer),
+        *(note for note in notes if rows not in note),
+    ]
+
+
+def _tail_in_words(answer: dict[str, Any]) -> str:
+    index = float(answer["tail_index"])  # an infinite one is text in JSON
+    return f"tail index {index:.2g} ({answer['kind']}); law {answer['law']}"
 
 
 def _content(file: str) -> bytes:
@@ -73,26 +87,43 @@ def _content(file: str) -> bytes:
     return content
 
 
-def _answer(column: "NumberColumn") -> dict[str, Any]:
+def _answer(records: "NumberRecords") -> dict[str, Any]:
+    """Return the answer as values: of one column, or of the records of several."""
     try:
-        require_usable(column.values)
-        fit = tail(column.values)
+        fits = tails(records.values, records.chosen)
     except InvalidInput as problem:
-        raise InvalidInput(f"column {column.name}: {problem}") from None
-    return {
-        "column": column.name,
-        "columns": list(column.names),
-        "kinds": dict(column.kinds),
-        "used": fit.count,
-        "left_out": column.left_out,
+        if not records.is_single:
+            raise
+        raise InvalidInput(f"column {records.chosen[0]}: {problem}") from None
+    lead = heaviest(fits)
+    means = [fit.mean for fit in fits]
+    answer = {
+        "column": records.chosen[0] if records.is_single else list(records.chosen),
+        "columns": list(records.names),
+        "kinds": dict(records.kinds),
+        "used": records.used,
+        "left_out": records.left_out,
         "examples": [
             {"cell": one.cell, "line": one.line, "is_missing": one.is_missing}
-            for one in column.examples
+            | ({} if records.is_single else {"column": one.column})
+            for one in records.examples
         ],
-        "mean": fit.mean,
-        "tail_index": to_plain(fit.index),
-        "kind": fit.kind,
-        "law": fit.law,
-        "assumptions": list(column.assumptions),
-        "notes": [*column.notes, *cap_notes(column.values)],
+        "mean": means[0] if records.is_single else means,
+        **_tail_values(fits[lead]),
+        "assumptions": list(records.assumptions),
+        "notes": [*records.notes, *records.cap_notes],
     }
+    if records.is_single:
+        return answer
+    columns = zip(records.chosen, fits, records.lacking, strict=True)
+    return answer | {
+        "heaviest": records.chosen[lead],
+        "by_column": [
+            {"column": name, "lacking": lacking, "mean": fit.mean, **_tail_values(fit)}
+            for name, fit, lacking in columns
+        ],
+    }
+
+
+def _tail_values(fit: Tail) -> dict[str, Any]:
+    return {"tail_index": to_plain(fit.index), "kind": fit.kind, "law": fit.law}

@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -16,6 +17,8 @@ from dpsco_core.fields import NAMES, TABLE
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
+
+WIDTH = 96  # columns of prose
 
 
 class Parser(argparse.ArgumentParser):
@@ -105,6 +108,11 @@ def table(rows: list[list[str]], header: list[str]) -> str:
         "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def print_note(text: str) -> None:
+    """Print what a reader must know beside a table, in lines that are no wider than one."""
+    print(textwrap.fill(f"note: {text}", WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:

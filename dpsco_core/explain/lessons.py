@@ -14,9 +14,10 @@ noise goes through a ledger here as everywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -35,7 +36,8 @@ from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.runs.study import stream
+from dpsco_core.results.measured import measured
+from dpsco_core.runs.study import Outcome, stream
 from dpsco_core.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -102,33 +104,79 @@ def run_part(part: Part) -> tuple[LessonRow, ...]:
     )
 
 
-def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
-    """Return one row a (series, x): trials, mean, median, 10 % and 90 % quantiles.
+@dataclass(frozen=True, kw_only=True)
+class SeriesPoint:
+    """What all trials say of one line at one place on its axis."""
+
+    series: str
+    x: float  # NaN where a study has no axis
+    trials: int
+    mean: float  # the root mean square where an experiment measures errors
+    median: float
+    q10: float
+    q90: float
+
+
+def series_points(rows: Iterable[LessonRow]) -> tuple[SeriesPoint, ...]:
+    """Return one point a (series, x): trials, mean, median, 10 % and 90 % quantiles.
 
     The mean of errors is their root mean square: the squares of their parts add up to its own.
 
     Sorted by series, as they first come, and x; does not depend on the order of the parts.
     """
+    series: dict[str, dict[float, list[LessonRow]]] = {}
+    for row in rows:
+        series.setdefault(row.series, {}).setdefault(row.x, []).append(row)
+    return tuple(
+        _point(name, x, [row.value for row in sorted(group, key=attrgetter("trial"))])
+        for name, groups in series.items()
+        for x, group in sorted(groups.items())
+    )
+
+
+def _point(name: str, x: float, values: list[float]) -> SeriesPoint:
+    made = np.array(values)
+    mean = np.sqrt(np.mean(made**2)) if name in ERRORS else np.mean(made)
+    low, median, high = np.quantile(made, (0.1, 0.5, 0.9))
+    return SeriesPoint(
+        series=name,
+        x=x,
+        trials=len(made),
+        mean=float(mean),
+        median=float(median),
+        q10=float(low),
+        q90=float(high),
+    )
+
+
+def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
+    """Return the points of a study, a method a series, in the order of their first cells.
+
+    Their numbers are those of `summary` without the scenario.
+    """
+    errors: dict[tuple[str, float | None], list[float]] = {}
+    for outcome in outcomes:
+        errors.setdefault((outcome.method, outcome.x), []).append(outcome.error)
+    return tuple(
+        SeriesPoint(
+            series=method,
+            x=math.nan if x is None else float(x),
+            trials=row.trials,
+            mean=row.mean,
+            median=float(np.quantile(errors[method, x], 0.5)) if row.trials else math.nan,
+            q10=row.low,
+            q90=row.high,
+        )
+        for (method, x), row in measured(outcomes).items()
+    )
+
+
+def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
+    """Return `series_points` as a table."""
     import pandas as pd
 
-    frame = pd.DataFrame([vars(r) for r in rows], columns=["series", "x", "trial", "value"])
-    order = list(dict.fromkeys(frame["series"]))
-    groups = frame.sort_values("trial", kind="stable").groupby(["series", "x"], sort=True)["value"]
-    table = pd.DataFrame(
-        {
-            "trials": groups.size(),
-            "mean": groups.mean(),
-            "median": groups.median(),
-            "q10": groups.quantile(0.1),
-            "q90": groups.quantile(0.9),
-        }
-    ).reset_index()
-    squares = frame.assign(value=frame["value"] ** 2).groupby(["series", "x"], sort=True)["value"]
-    errors = table["series"].isin(ERRORS)
-    table["mean"] = table["mean"].where(~errors, np.sqrt(squares.mean().to_numpy()))
-    table["rank"] = table["series"].map({name: i for i, name in enumerate(order)})
-    ordered = table.sort_values(["rank", "x"], kind="stable", ignore_index=True)
-    return ordered.drop(columns="rank")
+    names = [known.name for known in fields(SeriesPoint)]
+    return pd.DataFrame([vars(point) for point in series_points(rows)], columns=names)
 
 
 # -- tails --------------------------------------------------------------------------------------

@@ -1,7 +1,13 @@
-"""The private mean of one's own numbers: every method on the records themselves.
+r"""The private mean of one's own numbers: every method on the records themselves.
 
 What is public is given: a guess of the mean, a bound on its distance, a unit, the order of the
 moment, the budget. A method then sees the records as (number - guess) / unit, through the ledger.
+
+Of d columns a row is one record in d dimensions, and each column has public values of its own: the
+p-th central moment of every coordinate is then at most 1, and the mean's norm is at most
+:math:`\sqrt{\sum_j(w_j/u_j)^2}` for distances w and units u. Nothing is claimed of how the columns
+depend on each other: the moment in any direction is bounded by :math:`\sqrt d`, by Minkowski's
+inequality.
 """
 
 import math
@@ -12,15 +18,17 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import default_methods, make_method, method_card
 from dpsco_core.data import DenseRows
+from dpsco_core.data.rows import row_norms
 from dpsco_core.fields import span
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.mean.base import hinge_bias, tail_excess
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -29,7 +37,7 @@ MEAN = MeanEstimation.card.slug
 
 @dataclass(frozen=True, kw_only=True)
 class Public:
-    """What is known of the numbers without a look at them, in their unit."""
+    """What is known of the numbers of a column without a look at them, in their unit."""
 
     guess: float  # a guess of their mean
     within: float  # so far from the guess the true mean is at most
@@ -47,10 +55,13 @@ class Public:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRelease:
-    """What a method released, in the numbers' unit."""
+    """What a method released, in the unit of the numbers.
+
+    The distance beyond which it clips is in `distance_unit`.
+    """
 
     method: str  # slug
-    value: float = math.nan
+    values: tuple[float, ...] = ()  # the mean of every column; empty if it cannot run
     clip: float = math.nan  # so far from the guess a record counts in full; NaN if none is clipped
     spent: Budget | None = None  # None for a method without privacy
     refusal: str = ""  # why it cannot run
@@ -59,18 +70,41 @@ class OwnRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipAdvice:
-    """Where simple clipping clips, in the numbers' unit, and why there."""
+    """Where simple clipping clips, and why there; distances are in `distance_unit`."""
 
     radius: float  # R
-    low: float  # the guess minus R, and plus R
-    high: float
-    noise: float  # standard deviation
+    low: tuple[float, ...]  # the guess minus R, and plus R, in the unit of every column
+    high: tuple[float, ...]
+    noise: float  # standard deviation in every column
     bias: float  # the most that clipping can move the mean of any law with this moment
-    clipped: int  # numbers beyond: this looks at them
+    clipped: int  # records beyond: this looks at them
 
 
-def of_numbers(now: Scenario, *, law: str, order: float, count: int) -> Scenario:
-    """Return `now` as the estimation of the mean of so many numbers, in one dimension."""
+def distance_unit(publics: Sequence[Public]) -> float:
+    """Return the unit of a distance between records, in the numbers' own.
+
+    Of several columns it is 1: every column is divided by its unit, which removes its scale.
+    """
+    return publics[0].unit if len(publics) == 1 else 1.0
+
+
+def mean_radius(publics: Sequence[Public]) -> float:
+    """Return how far the scaled mean is from 0 at most, in the l2 norm."""
+    return math.hypot(*(one.within / one.unit for one in publics))
+
+
+def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
+    """Return records of shape (n, d), centred at the guesses and divided by the units."""
+    guesses, units = (
+        np.array([getattr(one, name) for one in publics]) for name in ("guess", "unit")
+    )
+    with np.errstate(over="ignore"):  # what is infinite counts as a record that is not finite
+        records: Vector = (values - guesses) / units
+    return records
+
+
+def of_numbers(now: Scenario, *, law: str, order: float, count: int, columns: int = 1) -> Scenario:
+    """Return `now` as the estimation of the mean of so many records, a dimension a column."""
     methods = now.methods
     if now.problem != MEAN or now.level == "user":
         methods = default_methods(MEAN, "item")
@@ -84,7 +118,7 @@ def of_numbers(now: Scenario, *, law: str, order: float, count: int) -> Scenario
         distribution=law,
         p=order,
         n=count,
-        d=1,
+        d=columns,
         m=1,
         geometry="l2",
         q=None,
@@ -93,58 +127,94 @@ def of_numbers(now: Scenario, *, law: str, order: float, count: int) -> Scenario
     )
 
 
-def point_of(matching: Scenario, public: Public) -> Scenario:
-    """Return the single point at which methods plan for the numbers: all of it is public."""
+def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
+    """Return the single point at which methods plan for the numbers: all of it is public.
+
+    Raises `InvalidInput` where the distances of all columns together are out of range.
+    """
+    require(len(publics) == matching.d, "columns", f"as many as d={matching.d}", len(publics))
+    most = span("diameter")[1] / 2
+    must = f"at most {most:g} units in the l2 norm over the columns"
+    require(mean_radius(publics) <= most, "within", must, mean_radius(publics))
     return replace(
         matching,
         axis=None,
         grid=(),
         trials=1,
-        diameter=2 * public.within / public.unit,
+        diameter=2 * mean_radius(publics),
         offset=0.0,
         tuning="practical",
     ).validate()
 
 
-def clip_advice(values: Vector, public: Public, point: Scenario) -> ClipAdvice:
-    """Return where simple clipping clips; raises `NotApplicable` where it cannot run."""
-    plan = SimpleClipping(calibration=point.calibration).plan(point.setting)
-    radius = plan.clip_radius * public.unit
-    beyond = plan.clip_radius - point.setting.constants.mean_gradient_bound
+def setting_of_records(point: Scenario) -> Setting:
+    """Return what methods may know of the records: of several columns, not how they depend."""
+    return point.setting if point.d == 1 else of_class(point.setting)
+
+
+def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> ClipAdvice:
+    r"""Return where simple clipping clips; raises `NotApplicable` where it cannot run.
+
+    Clipping moves the mean by at most the mean excess of the norm over R. The norm of a centred
+    record has a p-th moment of at most :math:`d^{p/2}`, by Minkowski's inequality for its square:
+    divided by :math:`\sqrt d` it is one of those that `tail_excess` bounds. A single column has a
+    sign, and `hinge_bias` is smaller. A radius short of the mean's bound adds what it is short of.
+    """
+    setting = setting_of_records(point)
+    plan = SimpleClipping(calibration=point.calibration).plan(setting)
+    width = math.sqrt(point.d)
+    beyond = (plan.clip_radius - setting.constants.mean_gradient_bound) / width
+    if point.d == 1:
+        excess = hinge_bias(beyond, point.p)
+    else:
+        excess = tail_excess(beyond, point.p) + max(-beyond, 0.0)
+    measure = distance_unit(publics)
     return ClipAdvice(
-        radius=radius,
-        low=public.guess - radius,
-        high=public.guess + radius,
-        noise=plan.noise_std * public.unit,
-        bias=hinge_bias(beyond, point.p) * public.unit,
-        clipped=int(np.count_nonzero(np.abs(values - public.guess) > radius)),
+        radius=plan.clip_radius * measure,
+        low=tuple(one.guess - plan.clip_radius * one.unit for one in publics),
+        high=tuple(one.guess + plan.clip_radius * one.unit for one in publics),
+        noise=plan.noise_std * measure,
+        bias=width * excess * measure,
+        clipped=int(np.count_nonzero(_norms(values, publics) > plan.clip_radius * measure)),
     )
 
 
-def fresh_releases(values: Vector, public: Public, point: Scenario) -> Sequence[OwnRelease]:
+def _norms(values: Vector, publics: Sequence[Public]) -> Vector:
+    """Return the distances of records from the guesses, in `distance_unit`."""
+    if len(publics) == 1:
+        return np.abs(values[:, 0] - publics[0].guess)
+    return row_norms(scaled(values, publics))
+
+
+def fresh_releases(
+    values: Vector, publics: Sequence[Public], point: Scenario
+) -> Sequence[OwnRelease]:
     """Return `own_releases` with noise from the operating system: who knows a seed removes it."""
-    return own_releases(values, public, point, np.random.default_rng())
+    return own_releases(values, publics, point, np.random.default_rng())
 
 
 def own_releases(
-    values: Vector,
-    public: Public,
+    values: Vector,  # shape (n, d): a column of the file is one of the records
+    publics: Sequence[Public],  # one for each column
     point: Scenario,  # the scenario of `point_of`
     rng: np.random.Generator,
 ) -> Sequence[OwnRelease]:
     """Return what every method of `point` releases of the numbers; each spends the whole budget."""
     require(len(values) == point.n, "numbers", f"as many as n={point.n}", len(values))
-    with np.errstate(over="ignore"):  # what is infinite counts as a record that is not finite
-        records = DenseRows(((values - public.guess) / public.unit)[:, None])
-    return [_release(slug, records, public, point, rng) for slug in point.methods]
+    records = DenseRows(scaled(values, publics))
+    return [_release(slug, records, publics, point, rng) for slug in point.methods]
 
 
 def _release(
-    slug: str, records: DenseRows, public: Public, point: Scenario, rng: np.random.Generator
+    slug: str,
+    records: DenseRows,
+    publics: Sequence[Public],
+    point: Scenario,
+    rng: np.random.Generator,
 ) -> OwnRelease:
     method = make_method(slug, point.calibration, point.tuning)
     try:
-        plan = planned(point, slug)
+        plan = planned(point, slug, setting_of_records(point))
     except NotApplicable as refusal:
         return OwnRelease(method=slug, refusal=str(refusal))
     release = released(method, records, plan, Ledger(point.budget), rng)
@@ -152,8 +222,11 @@ def _release(
     clip = next((limit for limit in limits if not math.isnan(limit)), math.nan)
     return OwnRelease(
         method=slug,
-        value=public.guess + public.unit * float(release.value[0]),
-        clip=clip * public.unit,
+        values=tuple(
+            one.guess + one.unit * float(value)
+            for one, value in zip(publics, release.value, strict=True)
+        ),
+        clip=clip * distance_unit(publics),
         spent=None if method_card(slug).privacy == "none" else release.ledger.spent(),
         notes=release.notes,
     )

@@ -11,13 +11,14 @@ The estimate looks at the numbers without any noise: it is not private.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import InvalidInput, require
 
 FEWEST = 100
 LARGEST = 1e100  # the size of a number: powers of sums stay finite
@@ -107,6 +108,41 @@ def require_usable(values: Vector) -> None:
     require(largest <= LARGEST, "numbers", f"at most {LARGEST:g} in size", largest)
     differing = len(np.unique(values))
     require(differing >= FEWEST, "numbers", f"at least {FEWEST} different ones", differing)
+
+
+def tails(records: Vector, names: Sequence[str]) -> tuple[Tail, ...]:
+    """Return what each column of records, shape (n, d), says of its tail; see `tail`.
+
+    Raises `InvalidInput` as `require_usable` does; of several columns it names the one it is about.
+    """
+    if len(names) > 1:
+        must = f"at least {FEWEST} with a number in every chosen column"
+        require(len(records) >= FEWEST, "rows", must, len(records))
+    fits = []
+    for name, values in zip(names, records.T, strict=True):
+        try:
+            require_usable(values)
+            fits.append(tail(values))
+        except InvalidInput as problem:
+            if len(names) == 1:
+                raise
+            raise InvalidInput(f"column {name}: {problem}") from None
+    return tuple(fits)
+
+
+def heaviest(fits: Sequence[Tail]) -> int:
+    r"""Return the place of the column with the heaviest tail: that of the whole record.
+
+    The largest entry of a record is at most its norm, which is at most the sum of the entries'
+    sizes. So a moment of the norm exists where it exists for every column, whatever the scales and
+    however the columns depend on each other.
+    """
+    return max(range(len(fits)), key=lambda k: fits[k].shape)
+
+
+def joint_order(fits: Sequence[Tail], offered: tuple[float, ...], margin: float) -> float:
+    """Return the largest order that `Tail.order` allows for every column."""
+    return min(fit.order(offered, margin) for fit in fits)
 
 
 def cap_notes(values: Vector) -> list[str]:

@@ -24,6 +24,14 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 Notion = Literal["pure", "zcdp", "approx"]
+# What a window lacks at a point: a proven bound at one of its ends, or a set that it is known for.
+Missing = Literal[
+    "lower bound on the set",
+    "l2 ball",
+    "lower bound for the loss",
+    "upper bound",
+    "room between the bounds",
+]
 # Whose upper bounds hold for a notion, and whose lower bounds bind it.
 _ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
@@ -205,23 +213,60 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
     >>> round(span.low, 4), round(span.high, 4)
     (0.0939, 0.2045)
     """
-    windows = []
-    for x, point in scenario.points():
-        if point.geometry != "l2":
-            return ()
-        notion = notions_of(point)[0]
-        if point.problem == "mean" and point.m == 1:
-            known = standing(point, (notion,))
-            here, start = known.windows[notion], known.start
-        else:
-            here, start = window(point, notion), worst_start(point)
-        if here.lower is None or not math.isfinite(min(here.ceiling, start)):
-            return ()
-        upper = here.upper if here.ceiling < start else None
-        high = min(here.ceiling, start)
-        low = min(here.floor, high)
-        windows.append(Span(x=x, low=low, high=high, lower=here.lower, upper=upper))
-    return tuple(windows) if any(span.low < span.high for span in windows) else ()
+    windows = [_span(x, point) for x, point in scenario.points()]
+    whole = tuple(one for one in windows if isinstance(one, Span))
+    if len(whole) < len(windows) or all(span.low == span.high for span in whole):
+        return ()
+    return whole
+
+
+def missing_span(scenario: Scenario) -> Missing | None:
+    """Return why `spans` is empty: what is missing at the first point; None where it is not.
+
+    Examples
+    --------
+    >>> missing_span(Scenario(geometry="l1")), missing_span(Scenario())
+    ('lower bound on the set', None)
+    """
+    windows = [_span(x, point) for x, point in scenario.points()]
+    lacking = [one for one in windows if not isinstance(one, Span)]
+    if lacking:
+        return lacking[0]
+    flat = all(one.low == one.high for one in windows if isinstance(one, Span))
+    return "room between the bounds" if flat else None
+
+
+def _span(x: float | None, point: Scenario) -> Span | Missing:
+    """Return the window at a point, or what it lacks."""
+    notion = notions_of(point)[0]
+    if point.geometry != "l2":
+        return "l2 ball" if _has_lower(point) else "lower bound on the set"
+    if point.problem == "mean" and point.m == 1:
+        known = standing(point, (notion,))
+        here, start = known.windows[notion], known.start
+    else:
+        here, start = window(point, notion), worst_start(point)
+    if here.lower is None:
+        return "lower bound for the loss"
+    if not math.isfinite(min(here.ceiling, start)):
+        return "upper bound"
+    upper = here.upper if here.ceiling < start else None
+    high = min(here.ceiling, start)
+    low = min(here.floor, high)
+    return Span(x=x, low=low, high=high, lower=here.lower, upper=upper)
+
+
+def _has_lower(point: Scenario) -> bool:
+    """Whether a proven lower bound holds at a point for the algorithms of its budget."""
+    loss, privacies = problem_card(point.problem).loss_class, binding(point.budget)
+    return any(
+        (b.card.kind, b.card.constant) == ("lower", "explicit")
+        and b.card.privacy in privacies
+        and not b.card.of_law
+        and b.card.applies_to(loss)
+        and not b.failures(replace(point.setting, spike_probability=None))
+        for b in bounds_for(point.problem, point.level)
+    )
 
 
 def ending_at(span: Span, proven: Evaluation) -> Span:

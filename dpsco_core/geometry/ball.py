@@ -24,7 +24,7 @@ from dpsco_core.geometry.norms import (
     unit_vector,
 )
 from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
-from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_ball_width_bounds
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 
 CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
 
@@ -64,6 +64,7 @@ class Ball(NormBall):
     radius: float  # r, finite and positive
 
     exponent = 2.0
+    name = "the l2 ball"
 
     def project(self, w: Vector) -> Vector:
         norm = lq_norm(w, 2.0)
@@ -91,6 +92,7 @@ class L1Ball(NormBall):
     radius: float  # r, finite and positive
 
     exponent = 1.0
+    name = "the l1 ball"
 
     @property
     def inradius(self) -> float:
@@ -134,6 +136,7 @@ class LqBall(NormBall):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
+        object.__setattr__(self, "name", f"an lq ball with q = {self.exponent:g}")
 
     def project(self, w: Vector) -> Vector:
         r"""Return the nearest point of the ball to the finite `w`, shape (d,).
@@ -161,11 +164,10 @@ class LqBall(NormBall):
         return np.copysign(self.radius * unit_vector(sizes, self.exponent), g)
 
     def gaussian_width(self) -> Width:
-        """Return bounds a few per cent apart; exact for q = 2."""
+        r"""Return :math:`r E\|\xi\|_{q'}` with the dual exponent q', exact by quadrature."""
         if self.exponent == 2:
             return Width.known(self.radius * chi_mean(self.d))
-        lower, upper = lq_ball_width_bounds(self.d, self.exponent)
-        return Width.between(self.radius * lower, self.radius * upper)
+        return Width.known(self.radius * lq_norm_mean(self.d, dual_exponent(self.exponent)))
 
 
 def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
@@ -202,6 +204,8 @@ class Box(Symmetric):
 
     half_widths: Vector  # shape (d,): b, finite and positive
     d: int = field(init=False)
+
+    name = "a box"
 
     def __post_init__(self) -> None:
         freeze_array(self, "half_widths", "a vector of finite positive numbers", ndim=1, least=0)

@@ -43,6 +43,9 @@ class ConstraintSet(ABC):
 
     d: int
 
+    # what a sentence calls the set, article included
+    name: str = "another convex set"
+
     @property
     @abstractmethod
     def centre(self) -> Vector:

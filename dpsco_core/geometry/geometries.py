@@ -90,14 +90,17 @@ class Geometry:
         >>> Geometry(kind="linf").point(3, 0.5, 1.0), Geometry(kind="l1").point(3, 0.5, 1.0)
         (array([0.5, 0.5, 0.5]), array([0.5, 0. , 0. ]))
         """
-        require(0 <= size <= radius, "offset", "at least 0 and at most diameter/2", size)
         even, first = self.parts(d, size, radius)
         point = np.full(d, even)
         point[0] += first
         return point
 
     def parts(self, d: int, size: float, radius: float) -> tuple[float, float]:
-        """Return what `point` has in every coordinate, and what the first has beside it."""
+        """Return what `point` has in every coordinate, and what the first has beside it.
+
+        Neither is negative; raises `InvalidInput` for a size that is negative or above `radius`.
+        """
+        check_offset(size, radius)
         if self.kind == "simplex":
             return (radius - size) / d, size
         if self.kind == "l2" or (self.exponent >= 2 and self.kind in ("lq", "linf")):
@@ -121,6 +124,11 @@ class Geometry:
 
 
 L2 = Geometry()
+
+
+def check_offset(offset: float, radius: float) -> None:
+    """Refuse an offset that no point of a set of that radius has."""
+    require(0 <= offset <= radius, "offset", "at least 0 and at most diameter/2", offset)
 
 
 @lru_cache(maxsize=256)

@@ -161,8 +161,7 @@ def bregman_point(
         case NormBall(radius=radius, exponent=exponent):
             return _in_lq_ball(mirror, u, free, exponent, radius)
     raise NotApplicable(
-        f"No mirror step of exponent {mirror.exponent:g} is known on a "
-        f"{type(constraint).__name__}.",
+        f"No mirror step of exponent {mirror.exponent:g} is known on {constraint.name}.",
         nearest="use the Euclidean mirror map, exponent 2",
         changes=(("geometry", "l2"), ("q", None)),
     )

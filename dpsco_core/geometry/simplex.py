@@ -79,6 +79,7 @@ class Simplex(OnVertices):
     radius: float  # r, finite and positive
 
     kind = "simplex"
+    name = "the simplex"
     solid = False
 
     def project(self, w: Vector) -> Vector:
@@ -98,6 +99,7 @@ class SolidSimplex(OnVertices):
     radius: float  # r, finite and positive
 
     kind = "solid simplex"
+    name = "the solid simplex"
     solid = True
 
     def project(self, w: Vector) -> Vector:

@@ -51,6 +51,8 @@ class SparseHull(Sparse):
     sparsity: int  # s, between 1 (the l1 ball) and d (the l2 ball)
     radius: float  # r, finite and positive
 
+    name = "the hull of sparse vectors"
+
     @property
     def l1_radius(self) -> float:
         return math.sqrt(self.sparsity) * self.radius
@@ -174,6 +176,8 @@ class GroupBall(Sized, Symmetric):
     d: int  # dimension, a multiple of `group_size`
     group_size: int  # coordinates in a block: 1 gives the l1 ball, d the l2 ball
     radius: float  # r, finite and positive
+
+    name = "the group-l1 ball"
 
     def __post_init__(self) -> None:
         super().__post_init__()

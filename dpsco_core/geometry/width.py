@@ -10,16 +10,18 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaincc, gammaln, log_ndtr, ndtr
+from scipy.special import erfc, gammainc, gammaincc, gammaln, log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.geometry.norms import dual_exponent
 
 # Gauss-Legendre on [0, 1], used on panels of length about 1/2.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+# The logarithms w at which e^(w - e^w) is summed: outside it is below 1e-23.
+_PER_LOG_WEIGHT = 8
+_LOG_WEIGHTS = np.arange(-60 * _PER_LOG_WEIGHT, 4 * _PER_LOG_WEIGHT + 1) / _PER_LOG_WEIGHT
 
 
 def _integral(tail: Callable[[Vector], Vector], end: float) -> float:
@@ -80,21 +82,42 @@ def largest_block_mean(blocks: int, size: int) -> float:
     return _integral(tail, math.sqrt(size) + _end(blocks))
 
 
-def lq_ball_width_bounds(d: int, exponent: float) -> tuple[float, float]:
-    r"""Return bounds on :math:`E\|\xi\|_q`, q dual to `exponent`, 1 < q < infinity.
+@lru_cache(maxsize=1024)
+def lq_norm_mean(d: int, exponent: float) -> float:
+    r"""Return :math:`E\|\xi\|_r` for the exponent r, 1 <= r < infinity, exact.
 
-    Below: :math:`d^{1/q}\sqrt{2/\pi}` (Jensen), :math:`E\|\xi\|_\infty` and
-    :math:`d^{\min(0, 1/q-1/2)}E\|\xi\|_2`. Above: :math:`d^{1/q} m_q^{1/q}` with
-    :math:`m_q = E|\xi_1|^q` (Jensen), :math:`d^{1/q} E\|\xi\|_\infty` and
-    :math:`d^{\max(0, 1/q-1/2)}E\|\xi\|_2`.
+    For :math:`S=\|\xi\|_r^r` and :math:`\psi_k(t)=E\,u^ke^{-u}`, :math:`u=(|\xi_1|/t)^r`, it is
+
+    .. math::
+        E\,S^{1/r}=\frac1{\Gamma(2-\frac1r)}\int_0^\infty s^{1-1/r}E\,S^2e^{-sS}\,ds
+        =\frac r{\Gamma(2-\frac1r)}\int_0^\infty
+        d\,\psi_0^{d-1}\psi_2+d(d-1)\,\psi_0^{d-2}\psi_1^2\;dt,
+
+    with :math:`s=t^{-r}`: no term is negative, so that nothing cancels. Both integrals, the
+    :math:`\psi_k` by :math:`w=\ln u`, are analytic and fall exponentially on a logarithmic scale,
+    where equal steps are accurate to a relative 1e-12: theory/su-zhao-wang.md, 7.
+
+    Examples
+    --------
+    >>> round(lq_norm_mean(10, 11.0), 6)  # the width of the ball of exponent 1.1
+    1.914526
     """
-    q = dual_exponent(exponent)
-    size, share = d ** (1 / q), d ** (1 / q - 0.5)
-    log_moment = q / 2 * math.log(2) + float(gammaln((q + 1) / 2)) - math.log(math.pi) / 2
-    largest, euclidean = largest_absolute_mean(d), chi_mean(d)
-    lower = max(size * math.sqrt(2 / math.pi), largest, min(1.0, share) * euclidean)
-    upper = min(size * math.exp(log_moment / q), size * largest, max(1.0, share) * euclidean)
-    return lower, upper
+    if d == 1:
+        return math.sqrt(2 / math.pi)
+    largest = largest_absolute_mean(d)
+    above = d ** (1 / exponent) * largest  # an upper bound; the largest entry is a lower one
+    low = math.log(largest) - 40 / (d + 1) - 4 / exponent - 1
+    high = math.log(above) + 40 / (2 * exponent - 1) + 2.7
+    per_unit = min(max(4 * exponent, 8), 128)
+    t = np.exp(np.arange(low, high, 1 / per_unit))
+    sizes = t[:, None] * np.exp(_LOG_WEIGHTS / exponent)
+    density = math.sqrt(2 / math.pi) / exponent * sizes * np.exp(-(sizes**2) / 2)
+    weights = np.exp(_LOG_WEIGHTS - np.exp(_LOG_WEIGHTS)) / _PER_LOG_WEIGHT
+    log_psi = np.log1p(-(erfc(sizes / math.sqrt(2)) @ weights))  # by parts
+    first, second = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
+    values = d * np.exp((d - 1) * log_psi) * second
+    values += d * (d - 1) * np.exp((d - 2) * log_psi) * first**2
+    return exponent / math.exp(math.lgamma(2 - 1 / exponent)) * float(t @ values) / per_unit
 
 
 def sparse_width_bound(d: int, sparsity: int) -> float:

@@ -13,7 +13,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution, gives
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.geometry.geometries import Geometry, check_offset
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.laws import centring_factor
@@ -39,7 +39,7 @@ class LinearModelProblem(OptimisationProblem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(0 <= self.offset <= self.radius, "offset", "at most diameter/2", self.offset)
+        check_offset(self.offset, self.radius)
         if self.features.two_point is None:
             norm = self.features.mean_norm
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")

@@ -23,10 +23,11 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
     """Return the value of every letter of a formula at a point; NaN where it has none.
 
     rho is the budget of Gaussian noise: that of zCDP, or what epsilon and delta leave to it; D the
-    diameter of the set in its norm, and `width` its Gaussian width (NaN of a mean, which may lie
-    anywhere); q the exponent of the norm; L the Lipschitz constant of every record's loss; kappa
-    the condition number of the population risk, its smoothness over its strong convexity. The last
-    four take a setting, and are found if they are among `names`.
+    diameter of the set in its norm, and `width` its Gaussian width (of sparse vectors the proven
+    upper bound; NaN of a mean, which may lie anywhere); q the exponent of the norm; L the Lipschitz
+    constant of every record's loss; kappa the condition number of the population risk, its
+    smoothness over its strong convexity. The last four take a setting, and are found if they are
+    among `names`.
     """
     known = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
     known |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}

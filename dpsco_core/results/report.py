@@ -39,12 +39,17 @@ from dpsco_core.scenario import Scenario
 WORST_COORDINATE = (
     "A worst case over the coordinates: it holds, and does not know that their scales differ."
 )
+ON_OWN_DATA = (
+    "On data of its own hard instance a lower bound is evaluated at their spike probability; at "
+    "its own best one, as on the page Lower bounds and in dpsco fano, it may be larger."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """A bound at one point: its value, its terms, and the hypotheses that fail there.
 
+    The value and the terms are NaN where the bound is about another set; see `Bound.elsewhere`.
     `applies`: whether it is about methods for the problem's class of losses; of a lower bound of a
     wider class, which does not bind them, it is false. See `BoundCard.applies_to`.
     """
@@ -55,6 +60,8 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
+    # the failure for which a lower bound has no value on the set at hand; empty where it has one
+    elsewhere: str = ""
     binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
     note: str = ""  # what a reader of the value must know of it beside; empty if nothing
     # the classes of laws on which an upper bound holds at the point; see `classes.covered`
@@ -103,18 +110,23 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
         except NotApplicable as refusal:
             refusals = (str(refusal),)
     unequal = point.decay > 0 and which.card.law_class != VARIANCE  # variance is about their sum
+    note = WORST_COORDINATE if unequal and not which.card.of_law else ""
+    if which.card.instance and setting.spike_probability is not None:
+        note = ON_OWN_DATA  # scales cannot differ there
+    elsewhere = which.elsewhere(setting)
     terms = which.terms(setting, plan)  # once: some take a search
-    if refusals:
-        terms = dict.fromkeys(terms, math.inf)
+    if refusals or elsewhere:
+        terms = dict.fromkeys(terms, math.nan if elsewhere else math.inf)
     return Evaluation(
         bound=which,
         x=x,
-        value=which.combined(terms),
+        value=math.nan if elsewhere else which.combined(terms),
         terms=terms,
         failures=(*which.failures(setting), *refusals),
         applies=which.card.applies_to(problem_card(point.problem).loss_class),
+        elsewhere=elsewhere,
         binds=whom(which.card, point.budget) if which.card.kind == "lower" else "",
-        note=WORST_COORDINATE if unequal and not which.card.of_law else "",
+        note=note,
         covers=covered(which.card, setting) if which.card.kind == "upper" else (),
     )
 
@@ -175,6 +187,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "statement": f"{card.paper}, {card.statement}",
         "value": plain(evaluation.value),
         "terms": {name: plain(value) for name, value in evaluation.terms.items()},
+        "holds": not evaluation.failures,
         "failures": list(evaluation.failures),
         "note": evaluation.note or None,
     }

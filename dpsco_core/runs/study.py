@@ -7,6 +7,7 @@ library. The data of a trial are the same for all methods.
 """
 
 import hashlib
+import math
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
@@ -30,12 +31,13 @@ from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
-from dpsco_core.methods.base import Plan, released
+from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy.budget import Budget, PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Problem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.users import (
+    MOST_ELEMENTS,
     ItemSample,
     MeanSample,
     fits,
@@ -164,8 +166,21 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
         spent=release.ledger.spent(),
         bound_by=ledger.bound_by(),
         flaws=ledger.flaws,
-        notes=release.notes,
+        notes=(*release.notes, *_means_shrunk(point, records, release)),
         diagnostics=release.diagnostics,
+    )
+
+
+def _means_shrunk(point: Scenario, records: Any, release: Release) -> tuple[str, ...]:
+    """Say where users' means are shrunk because their items do not fit; else nothing."""
+    bound = release.diagnostics.get("feature_bound", math.inf)
+    is_certified = math.isfinite(point.setting.constants.lipschitz)  # then nothing is shrunk
+    if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified:
+        return ()
+    return (
+        f"More than {MOST_ELEMENTS:,} numbers are not held, so that only the users' means are "
+        f"drawn, from their exact law, and shrunk to norm {bound:.3g}; where all items are held "
+        "each item is, which may bias the answer more, so that the error may fall at that size.",
     )
 
 
@@ -188,14 +203,15 @@ def require_held(point: Scenario, method: str) -> None:
     )
 
 
-def planned(point: Scenario, slug: str) -> Plan:
+def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
     """Return the plan of a method at a point; raises `NotApplicable` as its plan does.
 
     Where the budget is pure and the method is not, the refusal also names the methods that are.
+    A `setting` that is given takes the place of the point's own, of which it may certify less.
     """
     try:
         method = make_method(slug, point.calibration, point.tuning)
-        plan = method.plan(own_setting(point, slug))
+        plan = method.plan(own_setting(point, slug) if setting is None else setting)
         close_arrays(plan)  # parts of it may be kept for the next run
         return plan
     except CodeFailed:

@@ -7,10 +7,10 @@ from math import inf
 import pytest
 import streamlit as st
 
-from dpsco_app.live import running
 from dpsco_app.pages.explore import page as explore
-from dpsco_app.pages.explore import runs
 from dpsco_app.parts import folding
+from dpsco_app.session import curves, screen
+from dpsco_app.session.cells import forget
 from dpsco_app.shell.window import arrive
 from tests.app import quick as quick
 
@@ -28,7 +28,7 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture(autouse=True)
 def nothing_has_run() -> None:
     """Let no page know what pages of other tests have run: what is known is drawn at once."""
-    running._trials.cache_clear()
+    forget()
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         st.rerun()
 
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
-    monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)  # every run waits for its button
-    monkeypatch.setattr(runs, "BESIDE_SECONDS", inf)  # it brings its second panel, on any machine
+    monkeypatch.setattr(screen, "LIVE_SECONDS", 0.0)  # every run waits for its button
+    monkeypatch.setattr(curves, "BESIDE_SECONDS", inf)  # it brings its second panel, on any machine
     monkeypatch.setattr(explore, "when_there", rerun)

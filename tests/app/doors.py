@@ -14,8 +14,8 @@ from html import escape
 import numpy as np
 
 from dpsco_app.figure.colours import BIAS, INK, NOISE, SAMPLING, Pair
+from dpsco_app.lessons.words import DOORS
 from dpsco_app.pages.learn.page import ASSETS
-from dpsco_app.pages.learn.words import DOORS
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.lessons import radius_parts
 from dpsco_core.explain.why import SCENARIO

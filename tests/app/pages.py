@@ -11,7 +11,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import FADED
-from dpsco_app.live.running import Result
+from dpsco_app.session.result import Result
+from dpsco_app.session.session import Session
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
 from dpsco_core.scenario import Scenario
@@ -59,8 +60,15 @@ def start_preset(page: AppTest, name: str) -> AppTest:
 
 def result(page: AppTest) -> Result:
     """Return the result that is shown."""
-    shown: Result = page.session_state["result"]
+    shown = session(page).curves.result
+    assert shown is not None
     return shown
+
+
+def session(page: AppTest) -> Session:
+    """Return the session of the page's visitor."""
+    known: Session = page.session_state[visit.SESSION]
+    return known
 
 
 def chosen(page: AppTest) -> Scenario:
@@ -114,6 +122,7 @@ def is_stale(page: AppTest) -> bool:
     everything = figure(page)["data"] + figure(page)["layout"]["annotations"]
     assert all(part.get("opacity", 1.0) <= FADED for part in everything if faded)
     assert faded == ("before'" in _part(page, r"<table class=('ladder.*?')>"))
+    assert faded == ("<div class='head before'>" in html(page))
     waiting = re.match("Settings changed|These settings cannot", status(page))
     assert faded == bool(waiting) == ("Before: " in html(page))
     return faded

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from dpsco_app.live.running import Result
+from dpsco_app.session.result import Result
 from dpsco_core.results.report import Evaluation, evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 from dpsco_app.front.screen import front_screen
-from dpsco_app.live import running, stored
+from dpsco_app.live import stored
 from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
+from dpsco_app.session import cells
 from dpsco_core.explain import anatomy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def sizes(folder: str) -> set[int]:
 
 
 def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> None:
-    assert promised("running.cached_cell") == [running.KEPT_CELLS]
+    assert promised("cells.outcome_of") == [cells.KEPT_CELLS]
     assert promised("screen.front_screen") == [front_screen.cache_info().maxsize]
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
     assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]

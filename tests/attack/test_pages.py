@@ -9,8 +9,8 @@ import pytest
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.live import running
 from dpsco_app.parts import folding
+from dpsco_app.session.cells import forget
 from dpsco_app.shell.names import PLACES, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
@@ -59,11 +59,10 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
             method=cell.method, x=cell.x, trial=cell.trial, error=1.0, seconds=0.0, spent=None
         )
 
-    monkeypatch.setattr(running, "run_cell", instead)
+    monkeypatch.setattr("dpsco_app.session.cells.run_cell", instead)
     monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
     yield cells
-    running.cached_cell.cache_clear()
-    running._trials.cache_clear()
+    forget()
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:

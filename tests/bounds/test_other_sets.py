@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_pr
 from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS
 from dpsco_core.catalogue import PROBLEM_SLUGS, bound, default_methods
 from dpsco_core.geometry.geometries import GEOMETRIES
-from dpsco_core.results.report import evaluate, evaluate_all
+from dpsco_core.results.report import evaluate, evaluate_all, evaluation_json
 from dpsco_core.scenario import Scenario
 
 SPARSE: tuple[tuple[str, float | None], ...] = (
@@ -59,13 +61,48 @@ def test_the_reviewed_counter_example_has_no_lower_bound() -> None:
     assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
 
 
+@pytest.mark.parametrize(("kind", "q"), SPARSE)
+@pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
+def test_a_lower_bound_has_no_value_on_a_set_that_lacks_its_hard_instances(
+    problem: str, kind: str, q: float | None
+) -> None:
+    point = replace(mean_in(kind, q), problem=problem, methods=default_methods(problem))
+    apart = [e for e in evaluate_all(point) if e.elsewhere]
+    assert apart and {e.bound.card.kind for e in apart} == {"lower"}
+    for e in apart:
+        assert math.isnan(e.value) and all(map(math.isnan, e.terms.values()))
+        shown = evaluation_json(e)
+        assert (shown["value"], shown["holds"]) == (None, False)
+        assert shown["failures"] == list(e.failures)
+    if problem == "mean":
+        assert [e.bound for e in apart] == list(LOWER_MEAN_BOUNDS)
+
+
+@pytest.mark.parametrize(("kind", "q"), CUBES)
+def test_a_lower_bound_keeps_its_value_where_its_hard_instances_are(
+    kind: str, q: float | None
+) -> None:
+    kept = [e for e in evaluate_all(mean_in(kind, q)) if e.bound.card.kind == "lower"]
+    assert kept and not any(e.elsewhere or math.isnan(e.value) for e in kept)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GEOMETRIES if kind != "l2"])
+def test_a_sentence_calls_a_set_by_its_words_and_not_by_its_class(kind: str) -> None:
+    point = mean_in(kind, 1.5 if kind == "lq" else None)
+    body = point.setting.body
+    said = " ".join(f for e in evaluate_all(point) for f in e.failures)
+    assert not re.search(r"[A-Z][a-z0-9]+[A-Z]", said)
+    assert (body.name in said) is (kind != "linf")
+    assert body.name.split(" ")[0] in ("a", "an", "the") and type(body).__name__ not in body.name
+
+
 @pytest.mark.parametrize(("kind", "q"), CUBES)
 def test_the_lower_bounds_hold_in_a_set_that_holds_the_cube_of_the_priors(
     kind: str, q: float | None
 ) -> None:
     """The means of every prior at the largest probability that R allows are in the set."""
     for diameter in (0.2, 4.0):
-        point = mean_in(kind, q, n=1000, d=20, p=4.0, diameter=diameter)
+        point = mean_in(kind, q, n=1000, d=20, p=4.0, diameter=diameter, offset=0.0)
         assert PRIOR_IN_SET.check(point.setting) == ""
         setting, d, p = point.setting, 20, 4.0
         body, radius = point.instance.problem.constraint, setting.constants.mean_gradient_bound
@@ -119,7 +156,7 @@ def test_every_bound_has_a_value_in_the_smallest_dimension(problem: str, kind: s
                 continue
             tried += 1
             for made in evaluate_all(point):
-                assert not math.isnan(made.value), made.bound.card.slug
+                assert math.isnan(made.value) is bool(made.elsewhere), made.bound.card.slug
     assert tried == (0 if kind in ("simplex", "group-l1") else 6)
 
 

@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 PHONE = {"width": 390, "height": 844}
 Ready = Callable[..., None]
-MARK = "e => getComputedStyle(e).boxShadow"
+MARK = "e => getComputedStyle(e).backgroundColor"
+UNMARKED = "rgba(0, 0, 0, 0)"
 
 
 def figure(page: Page, name: str, kind: str = "wide") -> Locator:
@@ -21,9 +22,9 @@ def expect_to_be_marked(page: Page, owner: str) -> None:
     """The menu marks the place of the view that is shown, and no other."""
     menu = page.get_by_role("navigation", name="App pages")
     expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
-    expect(menu.get_by_role("link", name=owner)).not_to_have_css("box-shadow", "none")
+    expect(menu.get_by_role("link", name=owner)).not_to_have_css("background-color", UNMARKED)
     marks = {link.inner_text(): link.evaluate(MARK) for link in menu.get_by_role("link").all()}
-    assert [name for name, mark in marks.items() if mark != "none"] == [owner]
+    assert [name for name, mark in marks.items() if mark != UNMARKED] == [owner]
 
 
 def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequence[str]) -> None:

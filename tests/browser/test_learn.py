@@ -7,8 +7,8 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS
-from dpsco_app.pages.learn.words import WORDS
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS
+from dpsco_app.lessons.words import WORDS
 from dpsco_app.shell.teaching import SCALE
 from dpsco_core.base.parsing import to_text
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure

@@ -117,8 +117,8 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect(note).to_have_count(0)
 
 
-LINKS = """<body data-testid="stApp" data-test-script-state="notRunning" style="background: #000">
-<main data-testid="stMain">
+LINKS = """<body data-test-script-state="notRunning">
+<main class="st-key-page"><div id="place" style="--st-background-color: #000"></div>
   <a href="/one-run">One run</a> <a href="/">Explore</a>
 </main></body>"""
 COME = """() => {
@@ -131,7 +131,8 @@ COME = """() => {
   }
   document.addEventListener("click", (event) => event.preventDefault())
   watch({
-    data: { place: "", places: ["one-run"], dark: false, widths: {} },
+    data: { place: "", places: ["one-run"], dark: false, widths: {}, close: "#none" },
+    parentElement: document.getElementById("place"),
     setStateValue: (name) => told.push(name),
   })
   window.come("/")

@@ -194,6 +194,25 @@ def test_the_bounds_of_a_run_fit_into_100_columns_and_say_that_they_are_worst_ca
 BETWEEN = r"-?\d+\.\d\d to -?\d+\.\d\d"
 
 
+def test_a_run_evaluates_no_bound_that_it_does_not_print(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated = list[str]()
+
+    def evaluate(point: Any, which: Any, x: float | None = None) -> Any:
+        evaluated.append(which.card.slug)
+        return original(point, which, x)
+
+    original = report.evaluate
+    monkeypatch.setattr(report, "evaluate", evaluate)
+    assert main(("run", "--method", "mean.clipped", *SMALL)) == 0
+    printed = capsys.readouterr().out
+    assert evaluated and all(slug in printed for slug in evaluated)
+    cards = [b.card for b in bounds_for("mean", "item")]
+    explicit = {c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")}
+    assert explicit == set(evaluated)
+
+
 def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200,400")
     assert "Slope of log error against log axis" in text

@@ -83,7 +83,7 @@ def test_an_export_is_refused_before_the_results_are_read(
 ) -> None:
     for why, target in cannot_be_written(tmp_path).items():
         line = refused(capsys, "export", str(tmp_path / "missing.sqlite"), kind, str(target))
-        assert line == (f"dpsco: file must be one that can be written, got file={target} ({why}).")
+        assert line == f"dpsco: {target} cannot be written: {why}."
 
 
 def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
@@ -91,9 +91,7 @@ def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
     for why, target in cannot_be_written(tmp_path).items():
         done = shell(f"dpsco page {tmp_path / 'missing.toml'} --out {target}")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == (
-            f"dpsco: out must be one that can be written, got out={target} ({why}).\n"
-        )
+        assert done.stderr == f"dpsco: {target} cannot be written: {why}.\n"
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device of Linux")
@@ -104,7 +102,7 @@ def test_a_device_without_room_is_a_sentence(tmp_path: Path) -> None:
     for words in (f"export {out} --csv {FULL}", f"page {plan} --out {FULL} --over d"):
         done = shell(f"dpsco {words}")
         assert done.returncode == 2
-        assert done.stderr.endswith("(No space left on device).\n")
+        assert done.stderr.endswith(" cannot be written: No space left on device.\n")
         assert done.stderr.count("\n") == 1
 
 

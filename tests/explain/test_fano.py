@@ -20,17 +20,10 @@ from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS
 from dpsco_core.catalogue import HARD_INSTANCES, bound
 from dpsco_core.cli.fano import add_fano, run_fano
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
-from dpsco_core.explain.fano.instance import (
-    Rung,
-    curves,
-    floors,
-    ladder,
-    largest_floor,
-    literal_probability,
-    mean_instance,
-)
+from dpsco_core.explain.fano.forms import Rung, ladder, literal_probability
+from dpsco_core.explain.fano.instance import curves, floors, largest_floor, mean_instance
 from dpsco_core.problems import Setting
-from dpsco_core.results.report import evaluate
+from dpsco_core.results.report import ON_OWN_DATA, evaluate
 from dpsco_core.runs.study import study
 
 EXAMPLE = Builder(
@@ -266,7 +259,8 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     document = json.loads(printed(capsys, "--rho", "0.5", "--json"))
     forms = {form["key"]: form["value"] for form in document["forms"]}
     assert forms == {key: rung.value for key, rung in by_key(rho=0.5).items()}
-    assert document["proof"]["bound"] == NOTE.proof(NOTE.own_probability).bound
+    assert document["proof"]["bound"] == by_key(rho=0.5)["hypercube-cdp"].value
+    assert document["problem"]["spike_probability"] == NOTE.own_probability
     text = printed(capsys, "--rho", "0.5")
     assert "0.0318480" in text.replace("0.031848\n", "0.0318480\n")
     own = json.loads(printed(capsys, "--bits", "25", "--n", "1000", "--rho", "0.5", "--json"))
@@ -275,6 +269,61 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     assert approx["problem"]["budget"] == "(1, 1e-06)-DP"
     pure = json.loads(printed(capsys, "--delta", "0", "--json"))  # at epsilon = 1, as elsewhere
     assert pure["problem"]["budget"] == "1-DP"
+
+
+@pytest.mark.parametrize("hard", ["hypercube", "spike"])
+@pytest.mark.parametrize(
+    "budget",
+    [("--rho", "0.5"), ("--epsilon", "1", "--delta", "0"), ("--epsilon", "1", "--d", "20")],
+)
+def test_a_printed_proof_ends_in_the_form_that_it_names(
+    hard: str, budget: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ended in 0.0302 at rho = 0.5, which was none of the forms."""
+    document = json.loads(printed(capsys, *budget, "--distribution", hard, "--json"))
+    forms = {form["key"]: form for form in document["forms"]}
+    endings = {name: part for name, part in document.items() if name.endswith("proof")}
+    assert endings.keys() >= {"proof", "pure_proof"}
+    assert ("expectile_proof" in endings) == (hard == "hypercube" and "--rho" not in budget)
+    for ending in endings.values():
+        form = forms[ending["form"]]
+        assert (ending["bound"], ending["q"]) == (form["value"], form["q"])
+        assert ending["bound"] > 0
+    if budget[0] == "--rho":
+        for ending in endings.values():
+            value, q = GOLDEN[ending["form"]]
+            assert ending["bound"] == pytest.approx(value, rel=6e-5)
+            assert ending["q"] == pytest.approx(q, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"rho": 0.5},
+        {"rho": None, "epsilon": 1.0, "delta": 0.0, "d": 20},
+        {"rho": None, "epsilon": 1.0, "delta": 1e-6, "d": 20, "mean_bound": 0.5},
+    ],
+)
+def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -> None:
+    at = mean_instance(**budget)
+    elsewhere = replace(at.scenario, distribution="student-t", offset=0.1)
+    named = {rung.slug: rung for rung in ladder(at) if rung.slug}
+    assert len(named) >= 8
+    for slug, rung in named.items():
+        evaluation = evaluate(elsewhere, bound(slug))
+        assert evaluation.value == pytest.approx(rung.value, rel=1e-9), slug
+        assert evaluation.note == ""
+    # What the page draws and its proofs end in are the same forms.
+    by_name = {bound(slug).card.name: rung for slug, rung in named.items()}
+    for curve in curves(at):
+        if curve.hard != "tracing":
+            assert curve.best == pytest.approx(by_name[curve.name].value, rel=1e-9)
+    # On data of the instance a bound is at their spike probability, and says so.
+    own = evaluate(at.scenario, bound("lower.mean.hypercube-cdp"))
+    assert own.note == ON_OWN_DATA
+    assert own.value == at.proof(at.own_probability).bound
+    assert own.value <= by_key(**budget)["hypercube-cdp"].value
+    assert evaluate(at.scenario, bound("lower.mean.fano-cdp")).note == ""
 
 
 @pytest.mark.parametrize(

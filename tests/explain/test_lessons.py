@@ -26,14 +26,20 @@ from dpsco_core.explain.lessons import (
     RIGHT,
     SIZES,
     STUDENT,
+    LessonRow,
     laws,
     output_densities,
     parts,
     run_part,
     running_share,
+    series_points,
     series_table,
+    study_points,
 )
 from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
 
 ALARM = 1e-6  # false-alarm rate of every statistical test here
 
@@ -62,6 +68,31 @@ def test_the_table_does_not_depend_on_the_order_of_the_parts() -> None:
     pd.testing.assert_frame_equal(table, mixed)
     assert list(dict.fromkeys(table["series"])) == [GAUSSIAN, STUDENT]
     assert set(table["trials"]) == {4}
+
+
+def test_the_points_of_a_study_are_the_rows_of_its_summary() -> None:
+    scenario = Scenario(axis="n", grid=(500.0, 1000.0), n=1000, d=3, trials=4)
+    outcomes = list(study(scenario))
+    points = study_points(outcomes)
+    rows = summary(frame(outcomes))
+    assert [p.series for p in points] == list(rows["method"]) and len(points) > 4
+    for own, name in (
+        *(("x", "x"), ("trials", "trials"), ("mean", "mean_error")),
+        *(("median", "median_error"), ("q10", "q10"), ("q90", "q90")),
+    ):
+        assert [getattr(p, own) for p in points] == list(rows[name])
+
+
+def test_the_mean_of_errors_is_their_root_mean_square() -> None:
+    rows = [
+        LessonRow(series=name, x=1.0, trial=i, value=v)
+        for name in (PRIVATE, BIAS)
+        for i, v in enumerate((1.0, 7.0))
+    ]
+    error, bias = series_points(rows)
+    assert (error.series, error.mean, error.median) == (PRIVATE, 5.0, 4.0)
+    assert (bias.series, bias.mean, bias.median) == (BIAS, 4.0, 4.0)
+    assert (bias.q10, bias.q90, bias.trials) == (pytest.approx(1.6), pytest.approx(6.4), 2)
 
 
 @pytest.mark.parametrize(

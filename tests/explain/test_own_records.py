@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.own_records import (
     Public,
@@ -16,19 +19,24 @@ from dpsco_core.explain.own_records import (
     of_numbers,
     own_releases,
     point_of,
+    setting_of_records,
 )
+from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.base import clipped_mean, hinge_bias
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
 VALUES = 1001 + np.random.default_rng(0).random(2000) ** (-1 / 3)
+RECORDS = VALUES[:, None]
 PUBLIC = Public(guess=1000.0, within=4.0, unit=1.5)
 
 
 def point(**changes: object) -> Scenario:
     now = replace(Scenario(), **changes)  # type: ignore[arg-type]
     matching = of_numbers(now, law="student-t", order=2.5, count=len(VALUES))
-    return point_of(matching, PUBLIC)
+    return point_of(matching, [PUBLIC])
 
 
 def test_numbers_are_one_dimensional_records_of_the_mean() -> None:
@@ -45,20 +53,20 @@ def test_numbers_are_one_dimensional_records_of_the_mean() -> None:
 
 def test_every_method_releases_the_mean_of_the_numbers_in_their_unit_through_the_ledger() -> None:
     at = point(methods=methods_for("mean"))
-    releases = own_releases(VALUES, PUBLIC, at, np.random.default_rng(1))
+    releases = own_releases(RECORDS, [PUBLIC], at, np.random.default_rng(1))
     assert [r.method for r in releases] == list(at.methods)
     ran = [r for r in releases if not r.refusal]
     assert {r.method for r in ran} >= {"mean.sample", "mean.clipped", "mean.adaptive"}
     for release in ran:
         private = method_card(release.method).privacy != "none"
-        assert release.value == pytest.approx(VALUES.mean(), abs=1.5)
+        assert release.values[0] == pytest.approx(VALUES.mean(), abs=1.5)
         assert (release.spent is not None) == private
         if private:
             assert release.spent.epsilon <= at.budget.epsilon  # type: ignore[union-attr]
     exact = next(r for r in releases if r.method == "mean.sample")
-    assert exact.value == pytest.approx(VALUES.mean(), rel=1e-12)
-    refused = own_releases(VALUES, PUBLIC, point(delta=0.0), np.random.default_rng(1))
-    assert any("pure DP" in r.refusal and np.isnan(r.value) for r in refused)
+    assert exact.values[0] == pytest.approx(VALUES.mean(), rel=1e-12)
+    refused = own_releases(RECORDS, [PUBLIC], point(delta=0.0), np.random.default_rng(1))
+    assert any("pure DP" in r.refusal and not r.values for r in refused)
 
 
 def test_the_release_is_that_of_the_method_on_the_records_and_its_noise_is_the_plans() -> None:
@@ -66,7 +74,7 @@ def test_the_release_is_that_of_the_method_on_the_records_and_its_noise_is_the_p
     plan = SimpleClipping().plan(at.setting)
     clipped = clipped_mean(DenseRows(((VALUES - 1000) / 1.5)[:, None]), plan.clip_radius)
     rng = np.random.default_rng(2)
-    draws = [own_releases(VALUES, PUBLIC, at, rng)[0].value for _ in range(600)]
+    draws = [own_releases(RECORDS, [PUBLIC], at, rng)[0].values[0] for _ in range(600)]
     noise = 1.5 * plan.noise_std
     # Beyond 5 standard errors with probability 6e-7.
     assert np.mean(draws) == pytest.approx(1000 + 1.5 * clipped[0], abs=5 * noise / 600**0.5)
@@ -76,23 +84,23 @@ def test_the_release_is_that_of_the_method_on_the_records_and_its_noise_is_the_p
 def test_the_plan_does_not_look_at_the_numbers() -> None:
     at = point(methods=("mean.clipped",))
     other = np.random.default_rng(3).standard_normal(2000) * 1e6
-    ours, theirs = (clip_advice(values, PUBLIC, at) for values in (VALUES, other))
+    ours, theirs = (clip_advice(values[:, None], [PUBLIC], at) for values in (VALUES, other))
     assert (ours.radius, ours.noise, ours.bias) == (theirs.radius, theirs.noise, theirs.bias)
     assert ours.clipped < theirs.clipped
     wild = np.where(np.arange(2000) < 3, [np.inf, -np.inf, 1e308] * 666 + [0, 0], VALUES)
-    (release,) = own_releases(wild, PUBLIC, at, np.random.default_rng(4))
-    assert abs(release.value - VALUES.mean()) < 3
+    (release,) = own_releases(wild[:, None], [PUBLIC], at, np.random.default_rng(4))
+    assert abs(release.values[0] - VALUES.mean()) < 3
 
 
 def test_the_advice_to_clip_balances_noise_and_a_bias_that_no_law_exceeds() -> None:
     at = point()
-    advice = clip_advice(VALUES, PUBLIC, at)
-    assert advice.low == 1000 - advice.radius and advice.high == 1000 + advice.radius
+    advice = clip_advice(RECORDS, [PUBLIC], at)
+    assert advice.low == (1000 - advice.radius,) and advice.high == (1000 + advice.radius,)
     assert advice.clipped == int((np.abs(VALUES - 1000) > advice.radius).sum())
     beyond = np.maximum(np.abs(VALUES - 1000) - advice.radius, 0).mean()
     assert beyond <= advice.bias  # the unit bounds the moment of these numbers
     assert 0.1 < advice.bias / advice.noise < 10
-    half, twice = (clip_advice(VALUES, replace(PUBLIC, unit=u), at) for u in (0.75, 3.0))
+    half, twice = (clip_advice(RECORDS, [replace(PUBLIC, unit=u)], at) for u in (0.75, 3.0))
     assert half.noise < advice.noise < twice.noise
 
 
@@ -106,10 +114,128 @@ def test_what_is_public_is_checked(name: str, value: float) -> None:
 
 def test_the_setting_is_of_as_many_records_as_there_are() -> None:
     with pytest.raises(InvalidInput, match="numbers must be as many as n=2000"):
-        own_releases(VALUES[:-1], PUBLIC, point(), np.random.default_rng(5))
+        own_releases(RECORDS[:-1], [PUBLIC], point(), np.random.default_rng(5))
 
 
 @pytest.mark.parametrize("within", [1e30, 1e-30])
 def test_a_distance_that_is_out_of_range_is_refused_under_its_own_name(within: float) -> None:
     with pytest.raises(InvalidInput, match=r"^within must be 5e-07 to 500000 at unit=1, got"):
         Public(guess=0.0, within=within, unit=1.0)
+
+
+WIDE = np.column_stack([VALUES, -7e6 + 2e5 * np.random.default_rng(6).standard_normal(2000)])
+PUBLICS = [PUBLIC, Public(guess=-7.1e6, within=3e5, unit=2e5)]
+
+
+def wide_point(publics: Sequence[Public] = PUBLICS, **changes: object) -> Scenario:
+    now = replace(Scenario(), **changes)  # type: ignore[arg-type]
+    d = len(publics)
+    return point_of(of_numbers(now, law="student-t", order=2.5, count=2000, columns=d), publics)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    guess=st.floats(-1e6, 1e6),
+    within=st.floats(0.5, 20),
+    unit=st.floats(0.1, 100),
+    seed=st.integers(0, 2**32),
+)
+def test_one_column_gives_what_the_methods_give_for_its_scaled_numbers(
+    guess: float, within: float, unit: float, seed: int
+) -> None:
+    """The formulas of a single column, written out: not one bit differs."""
+    values = guess + unit * np.random.default_rng(seed).standard_t(3, 300)
+    public = Public(guess=guess, within=within * unit, unit=unit)
+    matching = of_numbers(
+        replace(Scenario(), methods=("mean.sample", "mean.clipped", "mean.cwme-cdp")),
+        **{"law": "student-t", "order": 2.5, "count": 300},
+    )
+    at = point_of(matching, [public])
+    assert at == replace(
+        matching,
+        **{"axis": None, "grid": (), "trials": 1, "offset": 0.0, "tuning": "practical"},
+        diameter=2 * (within * unit) / unit,
+    )
+    rng, other = np.random.default_rng(seed), np.random.default_rng(seed)
+    releases = own_releases(values[:, None], [public], at, rng)
+    records = DenseRows(((values - guess) / unit)[:, None])
+    for release in releases:
+        method = make_method(release.method, at.calibration, at.tuning)
+        wanted = released(method, records, planned(at, release.method), Ledger(at.budget), other)
+        assert release.values == (guess + unit * float(wanted.value[0]),)
+        assert repr(release.spent) in (repr(wanted.ledger.spent()), "None")
+    plan = SimpleClipping(calibration=at.calibration).plan(at.setting)
+    advice = clip_advice(values[:, None], [public], at)
+    assert (advice.radius, advice.noise) == (plan.clip_radius * unit, plan.noise_std * unit)
+    beyond = plan.clip_radius - at.setting.constants.mean_gradient_bound
+    assert advice.bias == hinge_bias(beyond, 2.5) * unit
+    assert advice.clipped == np.count_nonzero(np.abs(values - guess) > advice.radius)
+
+
+def test_columns_of_different_scales_are_one_record_in_their_units() -> None:
+    at = wide_point(methods=methods_for("mean"))
+    assert at.d == 2
+    assert at.diameter == pytest.approx(2 * np.hypot(4 / 1.5, 1.5))
+    releases = own_releases(WIDE, PUBLICS, at, np.random.default_rng(1))
+    ran = {r.method: r for r in releases if not r.refusal}
+    assert set(ran) >= {"mean.sample", "mean.clipped", "mean.adaptive"}
+    units = np.array([1.5, 2e5])
+    for release in ran.values():
+        off = (np.array(release.values) - WIDE.mean(axis=0)) / units
+        assert np.linalg.norm(off) < 1, release.method
+    assert ran["mean.sample"].values == pytest.approx(WIDE.mean(axis=0).tolist(), rel=1e-12)
+
+
+def test_a_change_of_units_of_a_column_changes_its_mean_and_nothing_else() -> None:
+    at, factors = wide_point(), np.array([64.0, 2.0**-20])
+    other = [
+        Public(guess=p.guess * f, within=p.within * f, unit=p.unit * f)
+        for p, f in zip(PUBLICS, factors.tolist(), strict=True)
+    ]
+    assert wide_point(other) == at
+    ours = own_releases(WIDE, PUBLICS, at, np.random.default_rng(1))
+    theirs = own_releases(WIDE * factors, other, at, np.random.default_rng(1))
+    for one, two in zip(ours, theirs, strict=True):
+        assert two.values == tuple((np.array(one.values) * factors).tolist())
+        assert repr(one.clip) == repr(two.clip)
+
+
+def test_the_noise_of_several_columns_is_the_plans_in_the_unit_of_each() -> None:
+    at = wide_point(methods=("mean.clipped",))
+    advice = clip_advice(WIDE, PUBLICS, at)
+    rng = np.random.default_rng(2)
+    draws = np.array([own_releases(WIDE, PUBLICS, at, rng)[0].values for _ in range(600)])
+    for k, unit in enumerate((1.5, 2e5)):
+        # Beyond 5 standard errors with probability 6e-7.
+        noise = advice.noise * unit
+        assert np.std(draws[:, k]) == pytest.approx(noise, rel=5 / (2 * 600) ** 0.5)
+        assert advice.high[k] - PUBLICS[k].guess == pytest.approx(advice.radius * unit)
+    clipped = own_releases(WIDE, PUBLICS, at, rng)[0].clip
+    assert clipped == advice.radius
+    norms = np.linalg.norm((WIDE - [1000, -7.1e6]) / [1.5, 2e5], axis=1)
+    assert advice.clipped == np.count_nonzero(norms > advice.radius)
+
+
+@pytest.mark.parametrize("order", [2.0, 2.5, 4.0])
+def test_no_dependence_of_columns_clips_more_than_the_bias_that_is_stated(order: float) -> None:
+    """Equal columns, and entries of two values whose moment is the unit: the hardest there are."""
+    matching = of_numbers(Scenario(), law="student-t", order=order, count=2000, columns=3)
+    publics = [Public(guess=0.0, within=0.5, unit=1.0)] * 3
+    at = point_of(matching, publics)
+    advice = clip_advice(np.zeros((2000, 3)), publics, at)
+    assert setting_of_records(at).constants.directional_moment >= np.sqrt(3) * (1 + 0.5) - 1e-12
+    for size in np.geomspace(1.05, 50, 60) * advice.radius / np.sqrt(3):
+        chance = size**-order
+        lost = chance * max(np.sqrt(3) * size - advice.radius, 0.0)
+        assert lost <= advice.bias * (1 + 1e-12)
+    lengths = np.geomspace(1.01, 20, 4000) * advice.radius
+    worst = max((lengths - advice.radius) * (np.sqrt(3) / lengths) ** order)
+    assert worst > 0.5 * advice.bias  # the bound is not far from what such columns lose
+
+
+def test_columns_too_far_apart_together_are_refused_under_the_name_of_the_distance() -> None:
+    far = [Public(guess=0.0, within=5e5, unit=1.0)] * 2
+    with pytest.raises(InvalidInput, match=r"^within must be at most 500000 units in the l2 norm"):
+        wide_point(far)
+    with pytest.raises(InvalidInput, match="columns must be as many as d=2"):
+        point_of(wide_point(), [PUBLIC])

@@ -165,6 +165,25 @@ def test_one_letter_means_what_its_family_means() -> None:
     assert sure[r"\beta"].value == 0.1
 
 
+def test_the_letter_of_a_width_says_where_it_is_a_bound_on_it() -> None:
+    """Of sparse vectors two bounds are proven; of an lq ball the width is exact."""
+    upper, lower = bound("upper.sco.prior-talwar"), bound("lower.sco-strong.width")
+    ends = {}
+    for geometry, q in (("sparse", None), ("lq", 1.1)):
+        point = replace(POINT, geometry=geometry, q=q, d=20, problem="logistic", offset=0.0)
+        point = replace(point, distribution="gaussian")
+        known = point.setting.body.gaussian_width()
+        (of_upper,) = (s for s in symbols(point, upper) if "width" in s.meaning)
+        (of_lower,) = (s for s in symbols(point, lower) if "width" in s.meaning)
+        assert (of_upper.value, of_lower.value) == (known.upper, known.lower)
+        ends[geometry] = of_upper.meaning, of_lower.meaning
+    plain = "Gaussian width of the set"
+    assert ends == {
+        "sparse": (f"{plain}, upper bound", f"{plain}, lower bound"),
+        "lq": (plain, plain),
+    }
+
+
 def test_the_geometry_of_a_bound() -> None:
     assert bound("upper.lp.phased-sgd").card.geometry == "lq"
     assert bound("upper.sco.clipped").card.geometry == "l2"

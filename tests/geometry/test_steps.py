@@ -167,7 +167,7 @@ def test_entropy_steps_multiply_weights() -> None:
 
 
 def test_what_has_no_step_is_refused() -> None:
-    with pytest.raises(NotApplicable, match="No mirror step of exponent 1.5 .* GroupBall"):
+    with pytest.raises(NotApplicable, match="No mirror step of exponent 1.5 .* the group-l1 ball"):
         bregman_point(
             PowerMirror(exponent=1.5), GroupBall(d=4, group_size=2, radius=1.0), np.ones(4)
         )

@@ -7,6 +7,7 @@ that is below the width.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -31,7 +32,7 @@ from dpsco_core.geometry import (
     sparse_width_bound,
     width_sample,
 )
-from dpsco_core.geometry.width import chi_mean, largest_absolute_mean
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 from tests.folded import each
 from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
@@ -69,9 +70,10 @@ TABLE = [
     (SolidSimplex(d=10, radius=1.0), 1.53887, 1.5382, 0.0041, None),
     (SolidSimplex(d=100, radius=1.0), 2.50759, 2.5060, 0.0030, None),
     (Box.cube(100, 1.0), 79.78846, 79.753, 0.043, None),
-    (LqBall(d=100, exponent=1.25, radius=1.0), None, 3.5819, 0.0022, 3.6392),
-    (LqBall(d=10, exponent=1.5, radius=1.0), None, 2.3916, 0.0039, 2.5176),
-    (LqBall(d=1000, exponent=3.0, radius=1.0), None, 90.397, 0.029, 90.437),
+    (LqBall(d=10, exponent=1.25, radius=1.0), 2.05721, 2.0546, 0.0036, 2.2962),
+    (LqBall(d=100, exponent=1.25, radius=1.0), 3.58312, 3.5819, 0.0022, 3.6392),
+    (LqBall(d=10, exponent=1.5, radius=1.0), 2.39358, 2.3916, 0.0039, 2.5176),
+    (LqBall(d=1000, exponent=3.0, radius=1.0), 90.42529, 90.397, 0.029, 90.437),
     (GroupBall(d=10, group_size=5, radius=1.0), None, 2.5129, 0.0043, 3.4135),
     (GroupBall(d=1000, group_size=5, radius=1.0), None, 4.2395, 0.0049, 5.4913),
 ]
@@ -195,14 +197,60 @@ def test_the_second_moment_of_the_largest_entry() -> None:
     assert ball.gaussian_width().value ** 2 == pytest.approx(6.29808, abs=1e-5)
 
 
-def test_bounds_of_the_lq_ball_close_at_the_ends() -> None:
-    d = 200
-    for q, exact in ((1 + 1e-6, L1Ball(d=d, radius=1.0)), (1e6, Box.cube(d, 1.0))):
-        width = LqBall(d=d, exponent=q, radius=1.0).gaussian_width()
-        value = exact.gaussian_width().value
-        assert width.lower * (1 - 1e-3) <= value <= width.upper * (1 + 1e-3)
-        assert width.upper / width.lower < 1.01
+def norms_of_normal_vectors(d: int, exponent: float, draws: int, seed: int) -> tuple[float, float]:
+    """Return the mean of the norms of normal vectors, and its standard error."""
+    sizes = np.abs(np.random.default_rng(seed).standard_normal((draws, d)))
+    top = sizes.max(axis=1, keepdims=True)
+    norms = top[:, 0] * ((sizes / top) ** exponent).sum(axis=1) ** (1 / exponent)
+    return float(norms.mean()), float(norms.std()) / math.sqrt(draws)
+
+
+def test_the_width_of_an_lq_ball_is_no_bound_on_it() -> None:
+    """At radius 2, q = 1.1 and d = 10: the bound by the largest entry is 4.637, Jensen's 5.115."""
+    width = LqBall(d=10, exponent=1.1, radius=2.0).gaussian_width()
+    mean, error = norms_of_normal_vectors(10, 11.0, 200_000, 30)
+    assert width.exact and width.value == pytest.approx(2 * mean, abs=2 * Z * error)
+    assert width.value == pytest.approx(3.829052, abs=1e-6)
+    assert width.value < 0.83 * 2 * 10 ** (1 / 11) * largest_absolute_mean(10)
+    moment = math.sqrt(2**11 / math.pi) * math.gamma(6)  # E|Z|^11
+    assert width.value < 0.75 * 2 * (10 * moment) ** (1 / 11)
+
+
+@pytest.mark.parametrize("q", [1.02, 1.1, 1.5, 1.9, 3.0, 40.0])
+def test_in_the_plane_the_width_of_an_lq_ball_is_an_integral_over_the_circle(q: float) -> None:
+    dual = q / (q - 1)
+
+    def norm_at(angle: mpmath.mpf) -> mpmath.mpf:
+        large, small = mpmath.cos(angle), mpmath.sin(angle)
+        return large * (1 + (small / large) ** dual) ** (1 / mpmath.mpf(dual))
+
+    around = mpmath.quad(norm_at, mpmath.linspace(0, mpmath.pi / 4, 9)) * 4 / mpmath.pi
+    width = LqBall(d=2, exponent=q, radius=1.0).gaussian_width().value
+    assert width == pytest.approx(float(around) * chi_mean(2), rel=1e-11)
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 200, 10**6])
+def test_the_width_of_an_lq_ball_is_that_of_its_limits(d: int) -> None:
+    for exponent, expected in (
+        (1.0, d * math.sqrt(2 / math.pi)),
+        (2.0, chi_mean(d)),
+        (1e15, largest_absolute_mean(d)),
+    ):
+        assert lq_norm_mean(d, exponent) == pytest.approx(expected, rel=1e-12)
     assert LqBall(d=d, exponent=2.0, radius=1.0).gaussian_width() == Width.known(chi_mean(d))
+    # The norms fall in their exponent, so that the widths rise in that of the ball.
+    widths = [
+        LqBall(d=d, exponent=q, radius=1.0).gaussian_width().value
+        for q in (1 + 1e-9, 1.01, 1.1, 1.5, 2.0, 3.0, 50.0, 1e12)
+    ]
+    assert all(low <= high * (1 + 1e-12) for low, high in itertools.pairwise(widths))
+
+
+@pytest.mark.parametrize(("d", "q"), [(30, 1.04), (300, 1.2), (1000, 1.1)])
+def test_the_width_of_an_lq_ball_is_the_mean_of_norms(d: int, q: float) -> None:
+    mean, error = norms_of_normal_vectors(d, q / (q - 1), 4000, 31)
+    width = LqBall(d=d, exponent=q, radius=1.0).gaussian_width()
+    assert width.value == pytest.approx(mean, abs=Z * error)
 
 
 def test_sampling_takes_the_mean_and_refuses_one_draw() -> None:

@@ -236,7 +236,7 @@ def test_conditional_excesses_of_labels_are_sums_over_the_labels(problem: Any) -
 def test_wrong_parameters_are_refused(problem: Any) -> None:
     order = problem.feature_order(2.0)
     features = Gaussian(d=2, moment_order=order)
-    with pytest.raises(InvalidInput, match=r"^offset must be at most diameter/2"):
+    with pytest.raises(InvalidInput, match=r"^offset must be at least 0 and at most diameter/2"):
         problem(features=features, radius=1.0, offset=1.1)
     with pytest.raises(InvalidInput, match=r"^diameter must be finite and above 0"):
         problem(features=features, radius=0.0, offset=0.0)

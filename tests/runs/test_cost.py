@@ -22,7 +22,7 @@ from dpsco_core.catalogue import (
     method_class,
     methods_for,
 )
-from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
+from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM
@@ -37,7 +37,7 @@ from dpsco_core.runs.cost import (
     release_seconds,
     too_large,
 )
-from dpsco_core.runs.prices import GRADIENTS, MIRROR_STEPS, move_seconds
+from dpsco_core.runs.prices import GRADIENTS, MIRROR_STEPS, PROJECTIONS, move_seconds, pass_seconds
 from dpsco_core.runs.study import cells, planned, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.accepts import first_accepted
@@ -120,8 +120,8 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     scenario = replace(SMALL, problem=problem, m=3 if users else 1)
     plan, own = make_method(slug, "tight", "practical").plan(scenario.setting), method_class(slug)
     assert plan.passes >= 1
-    step = own.cost.seconds(scenario.n * scenario.m, scenario.d) * GRADIENTS[problem]
-    moved = plan.moves * move_seconds(scenario.setting.body, plan.mirror)
+    step = pass_seconds(own.cost, scenario.n * scenario.m, scenario.d, problem)
+    moved = plan.moves * move_seconds(scenario.setting, plan.mirror)
     expected = plan.passes * step + 1e-9 * plan.pieces * own.cost.per_piece + moved
     assert release_seconds(scenario, slug) == pytest.approx(expected)
 
@@ -196,7 +196,7 @@ def test_a_cell_of_a_step_a_record_is_refused_where_nobody_can_wait_for_it() -> 
     slug = "lp.shuffled-mirror-descent"
     plan = planned(REPRODUCTION, slug)
     assert plan.moves == REPRODUCTION.n
-    least = plan.moves * move_seconds(REPRODUCTION.setting.body, plan.mirror)
+    least = plan.moves * move_seconds(REPRODUCTION.setting, plan.mirror)
     seconds = release_seconds(REPRODUCTION, slug)
     assert seconds > least
     assert 15.2 / 3 < seconds < 15.2 * 3  # it was measured on the reference machine
@@ -230,7 +230,7 @@ def test_more_steps_of_one_pass_cost_more(slug: str) -> None:
     for rho in (0.01, 0.3, 35.0):
         point = replace(few, rho=rho, n=20_000, d=3)
         plan = planned(point, slug)
-        each = move_seconds(point.setting.body, plan.mirror)
+        each = move_seconds(point.setting, plan.mirror)
         each += 1e-9 * method_class(slug).cost.per_piece
         prices.append((plan.moves, release_seconds(point, slug)))
         assert prices[-1][1] > plan.moves * each
@@ -241,12 +241,68 @@ def test_every_geometry_and_problem_has_its_part_of_a_price() -> None:
     assert set(GRADIENTS) == set(SCO_PROBLEMS)
     for kind in GEOMETRIES:
         for q in (1.0, 1.2, 2.0, 3.0, math.inf) if kind == "lq" else (None,):
-            body = Geometry(kind=kind, q=q).constraint(5, 1.0)
-            projected = move_seconds(body, None)
-            assert 0 < projected < move_seconds(Geometry(kind=kind, q=q).constraint(500, 1.0), None)
-            if isinstance(body, tuple(MIRROR_STEPS)):
+            point = replace(SMALL, geometry=kind, q=q)
+            few, many = point.setting, replace(point, d=500).setting
+            assert 0 < move_seconds(few, None) < move_seconds(many, None)
+            if isinstance(few.body, tuple(MIRROR_STEPS)):
                 mirror = PowerMirror.for_space(RegularSpace(d=5, exponent=1.2))
-                assert move_seconds(body, mirror) > 0
+                assert move_seconds(few, mirror) > 0
+
+
+def test_a_step_costs_less_where_the_minimiser_lies_inside_of_the_set() -> None:
+    """A point inside needs no search; a linear loss is least on the boundary."""
+    inside, outside = (
+        replace(SMALL, problem=problem, geometry="lq", q=1.5).setting
+        for problem in ("logistic", "linear")
+    )
+    free, searched = (where.seconds(0, 5) for where in PROJECTIONS[type(inside.body)])
+    assert free < move_seconds(inside, None) < move_seconds(outside, None) / 2
+    assert move_seconds(outside, None) < searched
+
+
+@pytest.mark.parametrize("slug", ["sco.smoothed", "sco.automatic", "lp.noisy-mirror-descent"])
+def test_a_dear_gradient_makes_only_the_work_on_the_records_dearer(slug: str) -> None:
+    """What a step does once, whatever the loss, is not paid for again."""
+    own = method_class(slug).cost
+    few, many = (
+        pass_seconds(own, n, 50, "geometric-median") - pass_seconds(own, n, 50, "logistic")
+        for n in (100, 10_000)
+    )
+    assert few < own.seconds(100, 50) / 4
+    assert many > 20 * few
+
+
+def test_a_step_through_several_records_costs_more_than_one_record() -> None:
+    few, many = (
+        planned(replace(SMALL, problem="huber", methods=("sco.sgd",), n=n), "sco.sgd")
+        for n in (2000, 200_000)
+    )
+    assert few.pieces == few.moves == 2000
+    assert many.pieces == 3 * many.moves
+
+
+def test_a_mirror_step_that_ends_inside_the_set_is_no_search() -> None:
+    point = replace(SMALL, problem="logistic", geometry="l1", d=50)
+    mirror = PowerMirror.for_space(RegularSpace(d=50, exponent=1.2))
+    inside = move_seconds(point.setting, mirror)
+    assert inside < MIRROR_STEPS[type(point.setting.body)].seconds(0, 50) / 2
+    assert inside < move_seconds(replace(point, problem="linear").setting, mirror) / 2
+    simplex = replace(point, geometry="simplex").setting
+    assert move_seconds(simplex, mirror) == MIRROR_STEPS[type(simplex.body)].seconds(0, 50)
+
+
+@pytest.mark.parametrize("slug", ["user.accelerated", "user.accelerated-strong"])
+def test_a_step_of_a_part_of_the_users_has_the_whole_overhead_of_a_step(slug: str) -> None:
+    assert method_class(slug).cost.fixed == 0 < method_class(slug).cost.per_piece
+
+
+@pytest.mark.parametrize(("problem", "passes"), [("quadratic", 1), ("linear", 1), ("logistic", 40)])
+def test_a_minimiser_that_follows_from_the_mean_reads_the_records_once(
+    problem: str, passes: int
+) -> None:
+    assert (
+        planned(replace(SMALL, problem=problem, methods=("sco.erm",)), "sco.erm").passes == passes
+    )
 
 
 @pytest.mark.parametrize("slug", ROUGH)

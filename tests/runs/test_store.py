@@ -98,12 +98,12 @@ TWINS = [
     (
         Scenario(methods=("mean.cwme-pure",), n=200, p=4, epsilon=1, delta=-0.0, trials=2),
         Scenario(methods=("mean.cwme-pure",), n=200, p=4.0, epsilon=1.0, delta=0.0, trials=2),
-        "3de97bb6c0b1653c75f545914b6721bb644538f7",
+        "e16a727f9c25f35883586e2e34061a783db512a7",
     ),
     (
         Scenario(methods=("mean.clipped",), diameter=6, axis="n", grid=(200.0, 400.0), trials=2),
         Scenario(methods=("mean.clipped",), diameter=6.0, axis="n", grid=(200, 400), trials=2),
-        "0590cda933d2198d62640f304d290f14b79c6ed4",
+        "fd41ea83e49a42c81ef9001e15581af6e7d65a1d",
     ),
 ]
 

@@ -32,6 +32,8 @@ __all__ = ["browser_type_launch_args"]
 ROOT = Path(__file__).resolve().parents[2]
 # Two of the presets, which take a second each: `make site` prepares all.
 PREPARED = (DEFAULT.slug, "hardest-input")
+# And three of the lessons: a number, a choice, and two figures.
+TAUGHT = ("heavy-tails", "clipping", "epsilon")
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (shared / "live").is_dir():
             try:
-                build(shared / "live", ROOT / "build" / "pyodide", slugs=PREPARED)
+                build(shared / "live", ROOT / "build" / "pyodide", slugs=PREPARED, steps=TAUGHT)
             except EngineMissing as problem:
                 pytest.fail(str(problem))
     return shared / "live"

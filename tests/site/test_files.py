@@ -17,6 +17,7 @@ from deploy.live import engine
 from deploy.live.build import main
 from deploy.live.lazy import lazy
 from deploy.live.library import library
+from dpsco_app.figure.plotly_script import plotly_licence
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -159,10 +160,22 @@ def test_a_lazy_package_offers_what_its_own_does() -> None:
         lazy(files, "scipy/optimize")
 
 
+def test_a_first_visit_downloads_little_beside_the_engine(folder: Path) -> None:
+    """Plotly's basic bundle is most of it: the whole library would be four times as much."""
+    page = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    assert (folder / "plotly.js").stat().st_size < 1_200_000 and page < 1_700_000
+    assert (folder / "plotly.LICENSE.txt").read_text(encoding="utf-8") == plotly_licence()
+    prepared = [path.stat().st_size for path in (folder / "prepared").iterdir()]
+    assert max(prepared) < 100_000
+    engine_bytes = sum(path.stat().st_size for path in (folder / "engine").iterdir())
+    assert page + max(prepared) + engine_bytes < 34_000_000
+
+
 def test_the_library_is_packed_without_the_dashboard_and_without_other_hosts() -> None:
     files = library()
     names = set(files)
     assert {"dpsco_app/site/visit.py", "dpsco_core/runs/study.py"} <= names
+    assert {"dpsco_app/site/lessons.py", "dpsco_app/lessons/measure.py"} <= names
     assert not any("streamlit" in name or name.startswith("dpsco_core/cli") for name in names)
     texts = b"".join(files[n] for n in names if n.startswith("dpsco_app/"))
     assert b"import streamlit" not in texts and b"import pandas" not in texts

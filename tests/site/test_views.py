@@ -111,7 +111,7 @@ def test_the_story_goes_through_all_its_steps_by_keyboard(
         axe(page)
         links = page.locator("#views a").all()
         assert [link.inner_text() for link in links] == [
-            *("Curves", "A private mean", "A story in five minutes")
+            *("Curves", "A private mean", "Lessons", "A story in five minutes")
         ]
         assert page.locator("#notes a").count() == 2
         links[1].click()  # back, with the settings of the visit

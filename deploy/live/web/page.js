@@ -1,10 +1,12 @@
 // The page: it shows what Python has made, as prepared files or from the engine in its worker, and
 // tells the engine what somebody has moved. It holds no word, number or colour of its own.
 
+import { become, markMoved, moved } from "./become.js"
+import { lessonWidth, listenToLessons, showLesson } from "./lessons.js"
 import startPicture from "./touch/picture.js"
 
 const at = (id) => document.getElementById(id)
-const { words, default: first, addresses, views, widths, packages } = JSON.parse(at("known").textContent)
+const { words, default: first, addresses, views, widths, packages, lessons } = JSON.parse(at("known").textContent)
 const dark = matchMedia("(prefers-color-scheme: dark)")
 const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true }
 const SILENCE = 20_000 // milliseconds without a word while it works: the engine is lost
@@ -12,45 +14,22 @@ const MOST_STARTS = 2
 
 const [curves] = Object.values(views)
 const view = () => views[location.hash] ?? curves
-const look = () => ({ width: at("figure").clientWidth, dark: dark.matches, view: view() })
-const kind = () => Object.keys(widths).find((name) => look().width <= widths[name]) ?? "wide"
+const teaches = () => view() === lessons.view
+const look = () => ({ width: teaches() ? lessonWidth() : at("figure").clientWidth, dark: dark.matches, view: view() })
+const kind = () => teaches()
+  ? `${lessons.view}-${look().width > lessons.width ? "wide" : "compact"}`
+  : Object.keys(widths).find((name) => look().width <= widths[name]) ?? "wide"
 
 // -- what is shown ---------------------------------------------------------------------------------
-
-// Let a place become what `html` says, and keep each element that stays: it may have the focus, or be
-// under a finger.
-const become = (place, html) => {
-  const made = document.createElement("div")
-  made.innerHTML = html
-  same(place, made)
-}
-const same = (old, made) => {
-  const news = [...made.childNodes]
-  news.forEach((node, i) => {
-    const there = old.childNodes[i]
-    const alike = there && there.nodeName === node.nodeName && there.id === node.id
-    if (!alike) return there ? there.replaceWith(node) : old.append(node)
-    if (node.nodeType !== Node.ELEMENT_NODE) return there.data !== node.data && (there.data = node.data)
-    for (const { name } of [...there.attributes]) if (!node.hasAttribute(name) && name !== "open") there.removeAttribute(name)
-    for (const { name, value } of node.attributes) if (there.getAttribute(name) !== value) there.setAttribute(name, value)
-    if (there.dataset.field && !moved.has(there)) {
-      there.checked = node.hasAttribute("checked")
-      if (node.type === "range") there.value = node.getAttribute("value")
-    }
-    same(there, node)
-    if (there.nodeName === "SELECT") there.value = node.value
-  })
-  while (old.childNodes.length > news.length) old.lastChild.remove()
-}
-const moved = new Set() // controls whose move the engine has not answered
 
 let screen = null
 const show = (next) => {
   screen = next
-  become(at("controls"), next.controls)
   become(at("wrong"), next.wrong.map((text) => `<p>${text.replaceAll("<", "&lt;")}</p>`).join(""))
+  if (next.controls) become(at("controls"), next.controls)
   if (next.figure) showCurves(next)
   else if (next.picture) showPicture(next)
+  else if (next.lesson) showLesson(next, draw)
   document.body.dataset.drawn = next.done ? "done" : "growing"
   document.body.dataset.address = next.address
 }
@@ -59,11 +38,14 @@ const showCurves = (next) => {
   become(at("table"), next.table)
   become(at("panels"), next.panels)
   become(at("notes"), next.notes)
-  at("figure").setAttribute("aria-label", next.alt)
-  const { data, layout } = next.figure
-  const draw = () => screen === next && Plotly.react(at("figure"), data, { ...layout, autosize: true }, CONFIG)
-  if (window.Plotly) draw()
-  else at("plotly").addEventListener("load", draw, { once: true })
+  draw(at("figure"), { ...next.figure, alt: next.alt }, next)
+}
+// Draw a figure into a place, once Plotly is there, if what it belongs to is still shown.
+const draw = (place, { data, layout, alt }, owner) => {
+  place.setAttribute("aria-label", alt)
+  const paint = () => screen === owner && Plotly.react(place, data, { ...layout, autosize: true }, CONFIG)
+  if (window.Plotly) paint()
+  else at("plotly").addEventListener("load", paint, { once: true })
 }
 const showPicture = ({ head, sample, picture }) => {
   become(at("picture-head"), head)
@@ -76,15 +58,16 @@ const status = (text) => { at("status").textContent = text }
 // -- prepared figures ------------------------------------------------------------------------------
 
 let live = false
-let chosen = null // the preset that is shown before the engine is there
-const drawing = () => (view() === curves ? kind() : view())
-const prepare = async (slug) => {
-  chosen = slug
-  const now = drawing()
-  const answer = await fetch(`prepared/${slug}.${now}.${dark.matches ? "dark" : "light"}.json`)
+const chosen = {} // by view, the preset or the lesson that is shown before the engine is there
+const drawing = () => (view() === curves || teaches() ? kind() : view())
+const group = () => (teaches() ? lessons.view : curves) // the picture is that of a preset
+const prepare = async () => {
+  const now = drawing(), owner = group(), name = chosen[owner]
+  if (!name || (teaches() && !lessons.prepared.includes(name))) return
+  const answer = await fetch(`prepared/${name}.${now}.${dark.matches ? "dark" : "light"}.json`)
   const next = await answer.json()
   await document.fonts.load("16px 'Source Sans'") // names are placed by their width
-  if (live || chosen !== slug || now !== drawing()) return
+  if (live || chosen[owner] !== name || now !== drawing()) return
   document.body.dataset.engine ??= "starting"
   show(next)
 }
@@ -120,7 +103,7 @@ const hear = {
     live = true
     document.body.dataset.engine = "live"
     const asked = waiting.length ? waiting : [["open", location.search.slice(1)]]
-    const same = screen !== null && chosen !== null && waiting.length < 2 // nothing moved since
+    const same = screen !== null && chosen[group()] !== undefined && waiting.length < 2 // nothing moved since
     waiting = []
     document.querySelectorAll("[data-file]").forEach((button) => { button.disabled = false })
     ask({ asked, look: look(), same })
@@ -169,7 +152,9 @@ const ask = (question) => {
 const want = (...asked) => {
   if (live) return ask({ asked: [asked] })
   if (failed) return
-  if (!waiting.length) waiting.push(["open", document.body.dataset.address ?? location.search.slice(1)])
+  // The address has all; before the engine is there, a screen of a lesson has its own part alone.
+  const address = teaches() ? null : document.body.dataset.address
+  if (!waiting.length) waiting.push(["open", address ?? location.search.slice(1)])
   waiting.push(asked)
   tell()
 }
@@ -190,7 +175,7 @@ at("controls").addEventListener("input", ({ target }) => {
     target.setAttribute("aria-valuetext", text)
     target.parentElement.querySelector("output").textContent = text
   }
-  moved.add(target)
+  markMoved(target)
   want("change", target.dataset.field, valueOf(target))
 })
 at("panels").addEventListener("click", ({ target }) => {
@@ -201,7 +186,8 @@ at("presets").addEventListener("click", ({ target }) => {
   at("presets").open = false
   if (live) return want("start", target.dataset.preset)
   waiting = [["start", target.dataset.preset]]
-  prepare(target.dataset.preset).then(tell)
+  chosen[curves] = target.dataset.preset
+  prepare().then(tell)
 })
 document.addEventListener("click", ({ target }) => {
   if (!at("presets").contains(target)) at("presets").open = false
@@ -210,18 +196,31 @@ at("settings").addEventListener("click", () => {
   const open = document.body.classList.toggle("settings")
   at("settings").setAttribute("aria-expanded", open)
 })
+listenToLessons({
+  isLive: () => live,
+  teach: (...asked) => {
+    if (asked[0] === "go") chosen[lessons.view] = asked[1]
+    want("lesson", ...asked)
+    if (!live && asked[0] === "go") prepare().then(tell)
+  },
+  open: (address) => {
+    want("open", address)
+    location.hash = Object.keys(views)[0]
+  },
+})
 at("link").addEventListener("click", () => navigator.clipboard?.writeText(location.href))
 document.querySelectorAll("[data-file]").forEach((button) =>
   button.addEventListener("click", () => live && ask({ file: button.dataset.file })))
 let seen = null
 const resized = () => {
-  const now = `${kind()} ${dark.matches}`
+  const now = `${drawing()} ${dark.matches}`
   if (now === seen) return
   seen = now
   if (live) ask({ look: look() })
-  else if (chosen) prepare(chosen)
+  else prepare()
 }
-new ResizeObserver(resized).observe(at("figure"))
+const sizes = new ResizeObserver(resized)
+for (const id of ["figure", "learn"]) sizes.observe(at(id))
 dark.addEventListener("change", resized)
 
 // The settings of the visit go along to the other views.
@@ -237,22 +236,28 @@ const visiting = () => {
 addEventListener("hashchange", () => {
   visiting()
   document.body.dataset.drawn = "growing"
+  seen = `${drawing()} ${dark.matches}`
+  chosen[lessons.view] ??= lessons.steps[0]
   if (live) ask({ look: look() })
-  else if (chosen) prepare(chosen)
+  else prepare()
 })
 
 const open = () => {
   visiting()
-  seen = `${kind()} ${dark.matches}`
-  const asked = location.search.slice(1)
-  const known = asked ? Object.keys(addresses).find((slug) => addresses[slug] === asked) : first
+  seen = `${drawing()} ${dark.matches}`
+  const parts = location.search.slice(1).split("&")
+  const asked = parts.filter((part) => !lessons.fields.includes(part.split("=")[0])).join("&")
+  const taught = new URLSearchParams(location.search).get("lesson")
+  chosen[curves] = asked ? Object.keys(addresses).find((slug) => addresses[slug] === asked) : first
+  chosen[lessons.view] = lessons.steps.includes(taught) ? taught : lessons.steps[Number(taught) - 1] ?? lessons.steps[0]
   if (typeof WebAssembly !== "object") {
     failed = "WebAssembly"
     document.body.dataset.engine = "none"
-    prepare(known ?? first).then(tell)
+    chosen[curves] ??= first
+    prepare().then(tell)
     return
   }
-  const there = known ? prepare(known) : Promise.resolve()
+  const there = chosen[group()] ? prepare() : Promise.resolve()
   // The figure first: both want the machine.
   if (window.Plotly) there.finally(begin)
   else at("plotly").addEventListener("load", () => there.finally(begin), { once: true })

@@ -9,7 +9,7 @@ files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.
 `
 const SLICE = 0.12 // seconds of cells between two looks at the questions
 const questions = []
-let visit, python, theme, view
+let page, python, look
 
 const say = (kind, value) => postMessage({ kind, value })
 const lastLine = (error) => String(error).trim().split("\n").pop()
@@ -35,39 +35,37 @@ const start = async ({ packages, lock }) => {
   for (const wheel of wheels) unpack(await wheel, "wheel")
   say("step", "library")
   unpack(await zip, "zip", { extractDir: "/home/pyodide" })
-  visit = python.pyimport("dpsco_app.site.visit")
+  const { LivePage } = python.pyimport("dpsco_app.site.page")
   for (const file of python.runPython(IMPORTED).toJs()) {
     const { buffer } = python.FS.lookupPath(file).node.contents
     python.FS.unlink(file)
     buffer.transfer?.(0) // gives its memory back at once
   }
   say("step", "figure")
-  python.globals.set("visit", visit.Visit())
+  page = LivePage()
   say("ready")
 }
 
-const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme, view))
+const draw = () => say("screen", page.shown.callKwargs(look.view, look.width, { dark: look.dark }))
 
 let quiet = false // while what is shown has the same numbers, from where the page was built
 const work = async () => {
-  const own = python.globals.get("visit")
   for (;;) {
     while (questions.length) {
-      const { asked, look, file, same } = questions.shift()
+      const { asked, look: other, file, same } = questions.shift()
       if (asked) quiet = Boolean(same)
-      if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
-      if (look) view = look.view
-      if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
-      if (asked) visit.handled(own, JSON.stringify(asked))
-      if ((asked || look) && !questions.length && !(quiet && view === visit.CURVES)) draw()
+      if (other) look = other
+      if (file) say("file", { file, text: page.file(file) })
+      if (asked) page.handle(JSON.stringify(asked))
+      if ((asked || other) && !questions.length && !(quiet && page.is_working(look.view))) draw()
     }
-    if (!own.todo.length || view !== visit.CURVES) {
+    if (!page.is_working(look.view)) {
       quiet = false
       return
     }
-    own.step(SLICE)
-    if (quiet ? !own.todo.length : own.due()) draw()
-    else say("status", own.status())
+    page.step(look.view, SLICE)
+    if (quiet ? !page.is_working(look.view) : page.due(look.view)) draw()
+    else say("status", page.status(look.view))
     await turn()
   }
 }

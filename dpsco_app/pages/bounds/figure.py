@@ -8,8 +8,8 @@ from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW
 from dpsco_app.figure.methods import SIGNS, colour_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.pages.bounds.words import in_digits, marked, title
-from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.parts.options import in_print
+from dpsco_app.parts.simple_figures import log_axis, upright
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.best import by_value, counts
 from dpsco_core.explain.tables.table import Row

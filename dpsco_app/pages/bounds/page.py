@@ -18,9 +18,9 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.evaluations import window, without_data
+from dpsco_app.parts.evaluations import drawn_window, without_data
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.folding import fold
+from dpsco_app.parts.folding import FOLD, fold
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
@@ -75,7 +75,7 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls, st.container(horizontal=True, key="bounds_choices"):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
         _choose_row(all_rows, chosen, start)
-    spans = [] if gradients else [span for _, span in window(point)]
+    spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
     screen.say(QUESTION, words.title(in_figure), small)
@@ -215,7 +215,7 @@ def _conditions(point: Scenario, row: Row) -> None:
     if row.note:
         st.caption(row.note)
     if every:
-        with st.expander(f"Its conditions ({len(every)})"):
+        with st.container(key=f"{FOLD}conditions"), st.expander(f"Its conditions ({len(every)})"):
             st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
 
 

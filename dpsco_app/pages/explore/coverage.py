@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from dpsco_app.figure.methods import colour_of, short_names, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
-from dpsco_app.pages.first_screen import FirstScreen, thin
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.parts.simple_figures import thin
 from dpsco_core.results.coverage import NOMINAL, Coverage, coverages, lowest
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario

@@ -9,17 +9,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.front.notice import how_to_read, to_notice
+from dpsco_app.front.notice import how_to_read
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
-from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
 from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
-from dpsco_app.pages.explore.menus import start
 from dpsco_app.pages.explore.records_needed import draw_need
-from dpsco_app.pages.explore.runs import Shown, studies_of
-from dpsco_app.pages.explore.state import STATE
+from dpsco_app.pages.explore.runs import start
 from dpsco_app.pages.explore.tables import numbers
 from dpsco_app.pages.lower_bounds import state as lower
 from dpsco_app.pages.one_run.state import anatomy_query
@@ -29,6 +26,8 @@ from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.folding import fold, fold_words
 from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.session.result import Result
+from dpsco_app.session.screen import Screen
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.errors import InvalidInput
@@ -51,20 +50,20 @@ ABOUT_SLOPES = (
 )
 
 
-def draw_details(shown: Shown, lead: str) -> None:
+def draw_details(screen: Screen) -> None:
     """Draw all that is not on the first screen; what folds away is made when it is opened."""
-    result, scenario = shown.result, shown.result.scenario
+    result, scenario, lead = screen.result, screen.scenario, screen.front.lead
     _refusals(result)
-    if texts := to_notice(scenario, STATE.current()):
+    if screen.notes:
         st.markdown("**What to notice**")
-    for text in texts:
+    for text in screen.notes:
         st.markdown(text)
     _links(scenario, lead)
-    fold("Slopes", lambda: _slopes(result), "fold_slopes")
-    fold("Numbers", lambda: _numbers(studies_of(shown)), "fold_numbers")
+    fold("Slopes", lambda: _slopes(result, screen.view.formulas), "fold_slopes")
+    fold("Numbers", lambda: _numbers(screen.studies), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
     fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
-    fold("Formulas and papers", lambda: draw_formulas(shown.scenario), "fold_formulas")
+    fold("Formulas and papers", lambda: draw_formulas(scenario, screen.view), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
@@ -160,7 +159,7 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
 # -- slopes ---------------------------------------------------------------------------------------
 
 
-def _slopes(result: Result) -> None:
+def _slopes(result: Result, formulas: Sequence[str]) -> None:
     scenario, axis = result.scenario, result.scenario.axis
     if axis is not None and axis not in POWER_AXES:
         st.caption(f"The error is no power of {SYMBOL[axis]}, and has no slope.")
@@ -174,7 +173,6 @@ def _slopes(result: Result) -> None:
         st.caption("Slopes need a sweep with at least three points.")
         return
     rows = [_slope_row(scenario, row) for row in fitted.itertuples()]
-    formulas = STATE.current().formulas
     for name, text in zip(formula_names(formulas), formulas, strict=True):
         rows.append(_row(scenario, f"{name}: `{text}`", _formula_slope(scenario, text)))
     st.table(pd.DataFrame(rows), hide_index=True)

@@ -22,7 +22,8 @@ def draw_doors(now: Scenario) -> None:
     """Draw the line of doors, in the space beside the question."""
     doors = st.empty()  # so that the figure below keeps its place when they go
     # Large type is for a class, whose teacher is not new here.
-    if now != BASE or GONE in st.session_state or teaching.current().large:
+    large = teaching.current().large
+    if now != BASE or GONE in st.session_state or large or teaching.hides("nav"):
         return
     with doors.container(horizontal=True, key="doors"):
         st.html("New here?")

@@ -7,38 +7,26 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
-from dpsco_app.front.answer import Answer
 from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
+from dpsco_app.front.second import in_short, overlays, pinned
 from dpsco_app.front.study import chosen_point, place
-from dpsco_app.front.titles import panel_names
+from dpsco_app.front.view import View
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
 from dpsco_app.pages.explore.more_trials import draw_more_trials
-from dpsco_app.pages.explore.runs import (
-    Shown,
-    proven_slugs,
-    read_only,
-    studies_of,
-)
+from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, export
-from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import (
-    AGAINST,
-    MEASURE,
-    MEASURES,
-    PANEL,
-    PIN,
-    SYMBOL,
-    number_text,
-)
+from dpsco_app.parts.insides import OPEN_SIDEBAR
+from dpsco_app.parts.options import MEASURE, MEASURES, PANEL, SYMBOL, number_text
 from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
+from dpsco_app.session.screen import Screen
+from dpsco_app.shell import visit
 from dpsco_app.site.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
@@ -51,44 +39,39 @@ FIGURE = "figure_"  # how the place of the figure begins
 def draw_settings() -> None:
     """Draw the button that opens the panel of controls on a phone."""
     component("settings", "settings.css", html="<button type='button'>Settings</button>")(
-        key="open_settings", width="content", height="content"
+        key="open_settings", data={"button": OPEN_SIDEBAR}, width="content", height="content"
     )
 
 
-def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
-    scenario = shown.scenario
+def draw_foot(screen: Screen, *, phone: bool) -> None:
+    scenario = screen.scenario
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
-            choose_panels(shown)
+            choose_panels(screen)
         _choose_measure()
         draw_bounds_menu(scenario)
         drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
-        st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
-        draw_more_trials(shown)
-        _pin(shown)
-        fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
-        link(STATE, STATE.current(), shown.result.scenario)
-    kept = pinned(st.session_state[PIN])
+        with st.container(key="foot_words"):
+            st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
+        draw_more_trials(screen)
+        _pin(screen)
+        fold("Export", lambda: _export(screen), "explore_export", kind="popover")
+        link(STATE, screen.view, scenario)
+    kept = pinned(screen.view.pin)
     if kept is not None:
-        st.caption(_about_pin(kept, shown.now or scenario))
+        st.caption(_about_pin(kept, screen.allowed or scenario))
 
 
-def choose_panels(shown: Shown) -> None:
+def choose_panels(screen: Screen) -> None:
     """Draw the switch between both panels and one of them."""
-    studies = studies_of(shown)
-    pair = beside(shown.scenario, st.session_state[AGAINST], st.session_state[PIN])
-    if pair.second is None:
+    names = screen.panel_names
+    if not names:
         return
-    options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    names = panel_names(shown.scenario, pair.second, pair.role)
-    now = st.session_state[PANEL]
-    if now not in options:
-        now = options[0] if len(studies) > 1 else "first"
     st.segmented_control(
         "Panels",
-        options,
-        default=now,
-        format_func=lambda key: names[key],
+        list(names),
+        default=screen.panel,
+        format_func=names.__getitem__,
         key=f"{PANEL}_typed",
         required=True,
         label_visibility="collapsed",
@@ -110,16 +93,25 @@ def _choose_measure() -> None:
     )
 
 
-def _pin(shown: Shown) -> None:
-    kept = bool(st.session_state[PIN])
+def _pin(screen: Screen) -> None:
+    kept = bool(screen.view.pin)
     st.button(
         "Unpin" if kept else "Pin",
         key="explore_pin",
-        on_click=st.session_state.update,
-        args=({PIN: "" if kept else pin_text(shown.result.scenario)},),
-        disabled=not kept and (shown.running or read_only(shown.result)),
+        on_click=_unpin if kept else _keep,
+        disabled=not kept and (screen.is_running or screen.is_read_only),
         help=None if kept else "Keeps these curves, and draws the next run over them.",
     )
+
+
+def _keep() -> None:
+    visit.current().pin()
+    STATE.put(visit.current().view)
+
+
+def _unpin() -> None:
+    visit.current().unpin()
+    STATE.put(visit.current().view)
 
 
 def _about_pin(kept: Scenario, now: Scenario) -> str:
@@ -134,19 +126,19 @@ def _about_pin(kept: Scenario, now: Scenario) -> str:
 # -- files ----------------------------------------------------------------------------------------
 
 
-def _export(shown: Shown, answer: Answer) -> None:
+def _export(screen: Screen) -> None:
     """Draw the files of the run, and those of its figure."""
-    result, studies = shown.result, studies_of(shown)
-    slugs = proven_slugs(shown.scenario)
-    lines = {class_name(evaluations(shown.scenario, (slug,))): (slug,) for slug in slugs}
-    export.draw_run_files(result, lines, STATE.current().formulas)
+    result, view, answer = screen.result, screen.view, screen.front.answer
+    slugs = proven_slugs(screen.scenario, view)
+    lines = {class_name(evaluations(screen.scenario, (slug,))): (slug,) for slug in slugs}
+    export.draw_run_files(result, lines, view.formulas)
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
     )
-    figure = front_figure(studies, STATE.current(), answer.plain, faded=shown.stale)
+    figure = front_figure(screen.studies, view, answer.plain, faded=screen.is_old)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
-    _export_sliders(result.scenario)
+    _export_sliders(screen.scenario, view)
     export.download(
         "PDF: the figure for a paper",
         partial(export.figure_pdf, figure, setting),
@@ -157,13 +149,13 @@ def _export(shown: Shown, answer: Answer) -> None:
     export.picture_buttons("", title, key="explore_pictures", setting=setting)
 
 
-def _export_sliders(scenario: Scenario) -> None:
+def _export_sliders(scenario: Scenario, view: View) -> None:
     """Draw the button of the page with sliders, which says how long the page takes to make."""
-    seconds = sliders_seconds(scenario, STATE.current())
+    seconds = sliders_seconds(scenario, view)
     is_long = seconds > MOST_SLIDERS_SECONDS  # nobody could stop it, or see how far it is
     export.download(
         "HTML: a page with sliders",
-        partial(sliders_page, scenario, view=STATE.current()),
+        partial(sliders_page, scenario, view=view),
         "dpsco-sliders.html",
         width="stretch",
         disabled=is_long,
@@ -180,9 +172,9 @@ def _export_sliders(scenario: Scenario) -> None:
 # -- the dot on the axis --------------------------------------------------------------------------
 
 
-def draw_hand(shown: Shown) -> None:
+def draw_hand(screen: Screen) -> None:
     """Draw the handle of the chosen point over the figure."""
-    scenario = _under_hand(shown)
+    scenario = _under_hand(screen)
     if scenario.axis is None or not math.isfinite(getattr(scenario, scenario.axis)):
         return  # q = ∞ has no place on the axis
     colours = {"ink": INK[is_dark()], "page": PAGE[is_dark()]}
@@ -194,9 +186,9 @@ def draw_hand(shown: Shown) -> None:
     )
 
 
-def _under_hand(shown: Shown) -> Scenario:
+def _under_hand(screen: Screen) -> Scenario:
     """Return the scenario whose value the dot sets: the present one, if its axis is drawn."""
-    now, ran = shown.now, shown.scenario
+    now, ran = screen.allowed, screen.scenario
     is_same = now is not None and (now.axis, now.grid) == (ran.axis, ran.grid)
     return now if now is not None and is_same else ran
 
@@ -218,6 +210,6 @@ def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
 
 def _choose() -> None:
     field, value = st.session_state[HAND]["chosen"]
-    scenario = controls.read()
+    scenario = visit.current().scenario
     if field == scenario.axis and value in handle(scenario, field)["values"]:
         controls.choose(field, value)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.view import View
 from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
@@ -28,10 +29,10 @@ DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
-def draw_formulas(scenario: Scenario) -> None:
+def draw_formulas(scenario: Scenario, view: View) -> None:
     """Draw one formula a drawn bound with its value at the chosen point, and the papers."""
     point = replace(scenario, axis=None, grid=())
-    bounds = evaluations(point, tuple(proven_slugs(scenario)))
+    bounds = evaluations(point, tuple(proven_slugs(scenario, view)))
     if isinstance(scenario.budget, ApproxDP):
         st.caption(
             f"ρ = {scenario.setting.gaussian_rho:.3g} is the most that Gaussian noise may spend "

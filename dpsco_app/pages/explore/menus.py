@@ -3,11 +3,12 @@
 import streamlit as st
 
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
-from dpsco_app.pages.explore.runs import press_run
-from dpsco_app.parts import controls
-from dpsco_app.parts.options import AGAINST, BOUND, FORMULA, MEASURE, PIN, SHOW, VIEWS, unmarked
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts.options import BOUND, FORMULA, SHOW, VIEWS, unmarked
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
+from dpsco_app.shell import visit
+from dpsco_app.shell.window import arrive
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formulas
 from dpsco_core.catalogue import bound
@@ -15,13 +16,11 @@ from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
 CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
-GALLERY_STYLE = """<style>
-[data-testid="stDialog"] [data-testid="stImage"] img { width: 100%; }
-</style>"""
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
     "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number) and width "
-    "(Gaussian width). Signs: + - \\* / ^ and brackets; functions: sqrt, log, exp, min, max."
+    "(Gaussian width; of sparse vectors its upper bound). Signs: + - \\* / ^ and brackets; "
+    "functions: sqrt, log, exp, min, max."
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 VIEW_NAMES = {
@@ -50,7 +49,6 @@ def close_gallery() -> None:
 
 @st.dialog("Presets and stored studies", width="large", on_dismiss=close_gallery)
 def _gallery() -> None:
-    st.html(GALLERY_STYLE)
     *kinds, stored = st.tabs([*KINDS.values(), "Open a study"])
     for kind, tab in zip(KINDS, kinds, strict=True):
         with tab, st.container(horizontal=True):
@@ -82,14 +80,10 @@ def _card(preset: Preset) -> None:
 def start_preset(preset: Preset) -> None:
     """Run a preset; a callback."""
     close_gallery()
-    st.session_state.update({AGAINST: preset.against, MEASURE: preset.measure, PIN: ""})
-    start(preset.scenario)
-
-
-def start(scenario: Scenario) -> None:
-    """Put a scenario into the controls and run it; a callback."""
-    controls.load(scenario)
-    press_run()
+    arrive()
+    session = visit.current()
+    session.start_preset(preset)
+    STATE.put(session.view)
 
 
 # -- bounds ---------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpsco_app.live.running import estimate
-from dpsco_app.pages.explore.runs import Shown, beside_of, press_run, studies_of
-from dpsco_app.parts import controls
-from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.runs.allowed import refusal
+from dpsco_app.pages.explore.runs import start
+from dpsco_app.session.cells import estimate
+from dpsco_app.session.screen import Screen, in_seconds
+from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
 OFFERED = 30  # trials
@@ -20,39 +19,34 @@ WIDE = 0.25  # share of an error: a bar whose half is longer is wide
 MOST_SECONDS = 2.0  # a longer run is not offered
 
 
-def draw_more_trials(shown: Shown) -> None:
+def draw_more_trials(screen: Screen) -> None:
     """Draw the button that runs more trials, where that helps and takes no time to speak of."""
-    more = more_trials_of(shown)
+    more = more_trials_of(screen)
     if more is None:
         return
-    seconds = estimate((more, *beside_of(more).scenarios)).seconds
+    others = visit.current().curves.beside(more).scenarios
+    seconds = estimate((more, *others)).seconds
     if seconds > MOST_SECONDS:
         return
-    duration = "less than 1 s" if seconds < 0.95 else f"about {seconds:.0f} s"
     st.button(
-        f"{OFFERED} trials: {duration}",
+        f"{OFFERED} trials: {in_seconds(seconds)}",
         icon=":material/compress:",
         key="more_trials",
         help="Shorter bars: the trials that have run are kept, and others are added.",
-        on_click=_run_more,
+        on_click=start,
+        args=(more,),
     )
 
 
-def more_trials_of(shown: Shown) -> Scenario | None:
+def more_trials_of(screen: Screen) -> Scenario | None:
     """Return the scenario of more trials; None where bars are short, or the run is not finished."""
-    now = shown.now
-    if now is None or shown.stale or shown.running or not shown.result.complete:
+    now = screen.allowed
+    if now is None or not screen.is_complete or now.trials >= OFFERED or not _has_wide_bars(screen):
         return None
     more = replace(now, trials=OFFERED)
-    is_allowed = not refusal(more, DASHBOARD, lambda s: beside_of(s).scenarios)
-    return more if now.trials < OFFERED and is_allowed and _has_wide_bars(shown) else None
+    return more if visit.current().curves.allows(more) else None
 
 
-def _has_wide_bars(shown: Shown) -> bool:
-    rows = (row for study in studies_of(shown) for row in study.table.values())
+def _has_wide_bars(screen: Screen) -> bool:
+    rows = (row for study in screen.studies for row in study.table.values())
     return any(row.trials > 1 and row.mean > 0 and row.half > WIDE * row.mean for row in rows)
-
-
-def _run_more() -> None:
-    controls.load(replace(controls.read(), trials=OFFERED))
-    press_run()

@@ -2,13 +2,9 @@
 
 import streamlit as st
 
-from dpsco_app.live.running import Result
 from dpsco_app.live.stored import MEGABYTES, Shelf, require_showable, served
-from dpsco_app.pages.explore.runs import OPENED
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts import controls
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
@@ -89,19 +85,9 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     if not outcomes:
         state[PROBLEM] = "None of the cells of this study is in the file yet."
         return
-    STATE.forgive()
-    state.update(
-        {
-            GALLERY: False,
-            PROBLEM: "",
-            PIN: "",
-            AGAINST: NO_SET,
-            "running": False,
-            "result": Result(scenario, outcomes),
-            OPENED: scenario,
-        }
-    )
-    controls.load(scenario)
-    if refusal(scenario, DASHBOARD):  # no address leads to it: the page comes back as it was left
-        visit.take(scenario, STATE.name)
+    state.update({GALLERY: False, PROBLEM: ""})
+    session = visit.current()
+    session.show_stored(scenario, outcomes)
+    STATE.put(session.view)
+    if session.curves.refused:
         STATE.write({})

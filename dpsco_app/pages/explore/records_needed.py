@@ -7,9 +7,9 @@ from statistics import median
 import streamlit as st
 
 from dpsco_app.front.study import chosen_point
-from dpsco_app.live.running import Result
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.session.result import Result
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card

@@ -31,8 +31,8 @@ def style() -> str:
 .st-key-doors a {{ padding: 0 0.25rem; min-height: 0; }}
 .st-key-doors a p {{ font-size: 0.875rem; text-decoration: underline; text-underline-offset: 3px; }}
 .st-key-foot {{ gap: 0.6rem; }}
-.st-key-foot > :has([data-testid=stMarkdown]) {{ flex: 1 1 10rem; }}
-.st-key-foot [data-testid=stMarkdownContainer] > p {{ font-size: 0.8125rem; }}
+.st-key-foot > :has(> .st-key-foot_words) {{ flex: 1 1 10rem; }}
+.st-key-foot_words p {{ font-size: 0.8125rem; }}
 @media (max-width: 1240px) {{
   :has(> .st-key-doors) {{ height: auto; margin-bottom: 0; }}
   .st-key-doors {{ justify-content: flex-start; }}

@@ -9,10 +9,10 @@ import pandas as pd
 
 from dpsco_app.figure.colours import INK, METHODS, QUIET, WINDOW
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
-from dpsco_app.pages.first_screen import ladder_of, log_axis, upright
 from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
@@ -135,7 +135,11 @@ def growth_figure(
         )
         for name, guide in GUIDES.items()
     ]
-    values = [rounded(line.y[-1]) for line in [*lines, *guides]]
+    exact = {row.kind: row.width.exact for row in rows if row.d == dimensions[-1]}
+    values = [
+        f"{'' if exact.get(line.key, True) else '≤ '}{rounded(line.y[-1])}"
+        for line in [*lines, *guides]
+    ]
     return Figure(
         panels=[
             Panel(

@@ -116,8 +116,9 @@ def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
 def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
     mine = [row for row in rows if row.kind == kind]
     times = short_text(mine[-1].width.value / mine[0].width.value, 2)
+    bound = "" if mine[-1].width.exact else "proven upper bound on the "
     return (
-        f"From {mine[0].d} to {mine[-1].d:,} dimensions the Gaussian width of the "
+        f"From {mine[0].d} to {mine[-1].d:,} dimensions the {bound}Gaussian width of the "
         f"{name} grows {times} times"
     )
 

@@ -1,57 +1,22 @@
 """What the page Learn holds: step and answers in its address, measurements in the session."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
+from dpsco_app.lessons import measure as lessons
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer, Lesson, judge
+from dpsco_app.lessons.report import Answered
+from dpsco_app.lessons.view import LessonsView, answers_text
 from dpsco_app.live.running import run_here
-from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
-from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
-from dpsco_app.parts.evaluations import evaluations, starting_risks
-from dpsco_app.shell.page_state import PageState, PageView
-from dpsco_core.base.errors import require
-from dpsco_core.base.parsing import shorten, to_text
-from dpsco_core.explain.lessons import Part, parts, run_part, series_table
-from dpsco_core.problems import MeanEstimation
-from dpsco_core.results.tables import frame, summary
+from dpsco_app.shell.page_state import PageState
+from dpsco_core.explain.lessons import LessonRow, Part, run_part
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
 
 MEASURED, PREDICTIONS = "learn_measured", "learn_predictions"
-START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
-MOST = 300  # letters of a sentence
-
-
-@dataclass(frozen=True, kw_only=True)
-class View(PageView):
-    # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
-    lesson: str = START
-    answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
-    sentence: str = ""  # a sentence of the visitor, to be handed in
-
-    def validate(self) -> Self:
-        self.given()
-        most = f"at most {MOST} letters long"
-        require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
-        if self.lesson in (START, HAND_IN, *SLUGS):
-            return self
-        numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
-        must = f"a number from 1 to {len(SLUGS)}, or the name of a step"
-        require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
-        return replace(self, lesson=numbered[self.lesson])
-
-    def given(self) -> dict[str, Answer]:
-        """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
-        answers: dict[str, Answer] = {}
-        for part in filter(None, self.answers.split(",")):
-            slug, _, text = part.partition(":")
-            offered = {to_text(a): a for a in BY_SLUG[slug].answers} if slug in SLUGS else {}
-            require(text in offered, "answers", "lessons with their answers", shorten(part))
-            answers[slug] = offered[text]
-        return answers
-
-
-STATE = PageState(name="learn", default=View())
+STATE = PageState(name="learn", default=LessonsView())
 
 
 # -- measuring ----------------------------------------------------------------------------------
@@ -60,47 +25,22 @@ STATE = PageState(name="learn", default=View())
 _rows_of = st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})(run_part)
 
 
+class RunHere:
+    """Runs what a lesson asks for, in the middle of a page."""
+
+    def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        return run_here(scenario)
+
+    def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        return _rows_of(part)
+
+
 def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
     """Run a lesson, or what it shows `before` its run, in the middle of a page."""
-    if lesson.experiment is not None:
-        rows = tuple(row for part in parts(lesson.experiment) for row in _rows_of(part))
-        table = series_table(rows)
-        shown = table[table["series"].isin(lesson.given)] if before else table
-        return LessonEvidence(table=shown, rows=rows)
-    scenario, other = lesson.scenario, lesson.other
-    studies = [replace(scenario, methods=lesson.given) if before else scenario]
-    if before and lesson.first:
-        studies.append(replace(scenario, methods=(lesson.first,), grid=scenario.grid[:1]))
-    errors = frame([outcome for study in studies for outcome in run_here(study)])
-    learning = scenario.problem != MeanEstimation.card.slug
-    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
-    return LessonEvidence(
-        table=_table(errors),
-        errors=errors,
-        beside=pd.DataFrame() if other is None else _table(frame(run_here(other))),
-        floor={e.x: e.value for e in floors if e.x is not None},
-        start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
-    )
-
-
-def _table(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary of a study with the columns of an experiment's table."""
-    columns = {"method": "series", "mean_error": "mean", "median_error": "median"}
-    return summary(errors).rename(columns=columns)
+    return lessons.measure(lesson, RunHere(), before=before)
 
 
 # -- the session --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answered:
-    """A lesson that has been run, for one prediction."""
-
-    lesson: Lesson
-    prediction: Answer
-    evidence: LessonEvidence
-    finding: LessonFinding
-    verdict: Verdict
 
 
 def measured() -> dict[str, tuple[LessonEvidence, LessonFinding]]:
@@ -126,7 +66,7 @@ def answered(slug: str, prediction: Answer) -> Answered:
     )
 
 
-def all_answered(view: View) -> list[Answered]:
+def all_answered(view: LessonsView) -> list[Answered]:
     """Return every lesson that has been run, in the order of the lessons."""
     given = view.given()
     return [answered(slug, given[slug]) for slug in SLUGS if slug in given]
@@ -144,8 +84,10 @@ def predict(slug: str, answer: Answer) -> None:
 
 def press_run(slug: str) -> None:
     """Run a lesson with the prediction that stands; a callback."""
-    given = STATE.current().given() | {slug: prediction_of(slug)}
-    STATE.change({"answers": ",".join(f"{s}:{to_text(a)}" for s, a in given.items())})
+    prediction = prediction_of(slug)
+    assert prediction is not None, "the button is off until there is one"
+    given = STATE.current().given() | {slug: prediction}
+    STATE.change({"answers": answers_text(given)})
 
 
 def choose(slug: str) -> None:

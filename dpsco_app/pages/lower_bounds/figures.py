@@ -17,7 +17,6 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.pages.first_screen import ladder_of, ladder_row, log_axis, thin, upright
 from dpsco_app.pages.lower_bounds.words import (
     AXIS_NAMES,
     BOUND_LINE,
@@ -29,6 +28,7 @@ from dpsco_app.pages.lower_bounds.words import (
     sweep_title,
 )
 from dpsco_app.parts.options import at_most, short_text
+from dpsco_app.parts.simple_figures import ladder_of, ladder_row, log_axis, thin, upright
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.instance import FanoCurve

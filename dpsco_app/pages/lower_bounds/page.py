@@ -19,10 +19,10 @@ from dpsco_core.scenario import Scenario
 # The numbers of the proof stand out; rules between the steps.
 STYLE = """<style>
 .st-key-lower_scenes { gap: 0.5rem; }
-.st-key-lower_steps [data-testid="stHorizontalBlock"] {
+[class*="st-key-lower_step_"] {
   border-top: 1px solid rgba(128, 128, 128, 0.3); padding-top: 0.6rem;
 }
-.st-key-lower_steps [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
+[class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
 SWEPT = 25  # values of a sweep
 

@@ -26,10 +26,11 @@ def draw_steps(steps: Sequence[ProofStep]) -> None:
     """Draw a proof: one row a step, its number at the right."""
     with st.container(key="lower_steps"):
         for i, step in enumerate(steps, start=1):
-            text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
-            text.markdown(f"**{i}. {step.name}.** {step.why}")
-            with number, st.container(key=f"lower_number_{i}"):
-                st.markdown(f"**{step.number}**  \n{step.unit}")
+            with st.container(key=f"lower_step_{i}"):
+                text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
+                text.markdown(f"**{i}. {step.name}.** {step.why}")
+                with number, st.container(key=f"lower_number_{i}"):
+                    st.markdown(f"**{step.number}**  \n{step.unit}")
 
 
 def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:

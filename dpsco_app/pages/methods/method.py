@@ -162,25 +162,32 @@ def _bound(*evaluations: Evaluation) -> None:
 
 def _code(slug: str) -> None:
     release, *others = release_source(slug)
-    for part in (release, plan_source(slug), *others):
-        st.caption(f"`{part.title}` in `{part.path}`")
-        st.code(part.text.rstrip(), language="python", wrap_lines=True)
+    with st.container(key="methods_code"):
+        for part in (release, plan_source(slug), *others):
+            st.caption(f"`{part.title}` in `{part.path}`")
+            st.code(part.text.rstrip(), language="python", wrap_lines=True)
 
 
 # The colours of code: those of Streamlit's theme have contrasts of 3.8 and 4.1 on its ground.
 CODE_COLOURS: dict[str, Pair] = {
-    ".token.comment": QUIET,
-    ".token.string, .stCode .token.triple-quoted-string": METHODS["green"],
-    ".token.keyword, .stCode .token.function, .stCode .token.builtin": ACCENT,
-    ".token.class-name, .stCode .token.decorator": ACCENT,
-    ".token.number, .stCode .token.boolean": METHODS["magenta"],
-    ".token.operator, .stCode .token.punctuation": INK,
+    "comment": QUIET,
+    "string": METHODS["green"],
+    "triple-quoted-string": METHODS["green"],
+    "keyword": ACCENT,
+    "function": ACCENT,
+    "builtin": ACCENT,
+    "class-name": ACCENT,
+    "decorator": ACCENT,
+    "number": METHODS["magenta"],
+    "boolean": METHODS["magenta"],
+    "operator": INK,
+    "punctuation": INK,
 }
 
 
 def code_style() -> str:
     rules = (
-        f".stCode {names} {{ color: {pair[is_dark()]} !important; }}"
-        for names, pair in CODE_COLOURS.items()
+        f".st-key-methods_code .token.{kind} {{ color: {pair[is_dark()]} !important; }}"
+        for kind, pair in CODE_COLOURS.items()
     )
     return f"<style>{' '.join(rules)}</style>"

@@ -10,9 +10,9 @@ import pandas as pd
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
-from dpsco_app.pages.first_screen import ladder_row, log_axis, upright
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped

@@ -8,12 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
-from dpsco_app.live.running import Pace
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.one_run import figures
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered
 from dpsco_app.pages.scripts import anatomy_script
-from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
@@ -22,6 +20,8 @@ from dpsco_app.parts.page import draw_apart, opened_at, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
+from dpsco_app.session.pace import Pace
+from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card
@@ -207,9 +207,10 @@ def _refuse(method: str, refused: NotApplicable, key: str) -> None:
 
 
 def _change(refusal: Refusal) -> None:
-    before = controls.read()
+    session = visit.current()
+    before = session.scenario
     made = changed(before, refusal)
-    controls.load(made)
+    session.show(made)
     new = [m for m in made.methods if m not in before.methods]
     if new:
         STATE.change({"method": new[0]})

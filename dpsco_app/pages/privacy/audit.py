@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.live.running import Pace
 from dpsco_app.pages.privacy.state import OPTIONS, STATE
+from dpsco_app.session.pace import Pace
 from dpsco_core.audit.engine import Audit, Found, seconds_a_run, steps
 
 AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button

@@ -20,8 +20,8 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.pages.first_screen import ladder_row, log_axis, upright
 from dpsco_app.parts.options import number_text, short_text
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
 from dpsco_core.audit.engine import Audit, Found
 from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.ledgers import Spending

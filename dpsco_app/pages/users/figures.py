@@ -10,7 +10,6 @@ import pandas as pd
 from dpsco_app.figure.colours import INK
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Dash, Figure, Line, Panel
-from dpsco_app.pages.first_screen import ladder_of, log_axis, thin
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     best_at,
@@ -18,6 +17,7 @@ from dpsco_app.pages.users.words import (
     frontier_answer,
 )
 from dpsco_app.parts.options import number_text, rounded, short_text
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS

@@ -102,7 +102,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         lambda: crossing_table(curves),
     )
     st.code(command(asked), language=None, wrap_lines=True)
-    mean = mean_over_items(visit.mine())
+    mean = mean_over_items(visit.current().mine)
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 
 

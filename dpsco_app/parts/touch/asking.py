@@ -1,17 +1,15 @@
 """Questions that a figure answers: a prediction is drawn into it, and met by the measurement."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpsco_app.figure.colours import INK, PAGE, Pair
-from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 
 
 def draw_question(
     key: str,
     on_answer: Callable[[], None],
-    colour: Pair,  # the colour of what has been measured
+    colours: Mapping[str, str],  # `you`, what has been `measured`, and the `page` have one each
     # What the browser reads: the `figure` and the `question`; every answer in words, `texts`, and
     # where it stands in the figure, `places`; `chosen`, the number of the answer that was given, if
     # one was; `upright`, whether it is read on the horizontal axis; `start`, where the line to it
@@ -21,11 +19,9 @@ def draw_question(
     **asked: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
-    pairs = {"you": INK, "measured": colour, "page": PAGE}
-    colours = {name: pair[is_dark()] for name, pair in pairs.items()}
     component("prediction", "prediction.css")(
         key=key,
-        data=asked | {"colours": colours},
+        data=asked | {"colours": dict(colours)},
         on_answer_change=on_answer,
         height="content",
     )

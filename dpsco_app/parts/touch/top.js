@@ -2,7 +2,9 @@
 
 export default function ({ data, parentElement: root }) {
   if (root.step !== undefined && root.step !== data.step) {
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 })
+    const here = root.host ?? root
+    here.style.scrollMarginTop = "100vh"  // what stands above it is seen, too
+    here.scrollIntoView({ block: "start" })
   }
   root.step = data.step
   const press = (event) => {

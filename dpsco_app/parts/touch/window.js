@@ -5,12 +5,18 @@ import { leaving } from "./leaving.js"
 // On a small screen the sidebar lies over the page: who has chosen a page there wants to see it.
 const SMALL = matchMedia("(max-width: 768px)")
 const uncover = (event) => {
-  if (!SMALL.matches || !event.target.closest?.("[data-testid=stSidebarNavLink]")) return
-  document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+  if (!SMALL.matches || !event.target.closest?.("a[href]")) return
+  const button = document.querySelector(drawn.data.close)
+  if (button && button.getBoundingClientRect().right > 0) button.click()
 }
 
-const isDark = (app) => {
-  const ground = getComputedStyle(app).backgroundColor
+// Streamlit gives every component the colours of the theme as variables.
+const isDark = () => {
+  const probe = document.createElement("i")
+  probe.style.backgroundColor = "var(--st-background-color, white)"
+  place.append(probe)
+  const ground = getComputedStyle(probe).backgroundColor
+  probe.remove()
   return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
 }
 let drawn = null  // what the page was drawn for, and how to say that it is another now
@@ -29,20 +35,21 @@ const tell = (name, value) => {
 }
 
 const look = () => {
-  const page = document.querySelector("[data-testid=stMain]")
-  const app = document.querySelector("[data-testid=stApp]")
-  if (!page || !app || going()) return
+  const page = document.querySelector(".st-key-page")
+  if (!page || going()) return
   // A table of text that is wider than its place scrolls: by keys, too.
-  page.querySelectorAll("[data-testid=stMarkdown] table").forEach((table) => {
+  page.querySelectorAll("table:not([class])").forEach((table) => {
     if (table.scrollWidth > table.clientWidth) table.tabIndex = 0
     else table.removeAttribute("tabindex")
   })
-  if (page.clientWidth) {
-    const fits = Object.entries(drawn.data.widths).find(([, most]) => page.clientWidth <= most)
+  const { width, right } = page.getBoundingClientRect()
+  if (width) {
+    const whole = width + 2 * (innerWidth - right)  // with the margins, which are the same
+    const fits = Object.entries(drawn.data.widths).find(([, most]) => whole <= most)
     tell("size", fits ? fits[0] : "large")
   }
   tell("low", innerHeight < drawn.data.lowest)
-  tell("dark", isDark(app))
+  tell("dark", isDark())
 }
 
 let place = null  // where Streamlit has mounted this
@@ -50,7 +57,7 @@ let stop = () => {}
 const start = () => {
   document.addEventListener("click", uncover)
   const watch = new ResizeObserver(look)
-  watch.observe(document.querySelector("[data-testid=stMain]"))
+  watch.observe(document.querySelector(".st-key-page"))
   const again = setInterval(look, 500)
   return () => {
     document.removeEventListener("click", uncover)
@@ -65,8 +72,8 @@ export default function ({ data, setStateValue, parentElement }) {
   drawn = { data, setStateValue }
   if (place !== parentElement) {
     stop()
-    stop = start()
     place = parentElement
+    stop = start()
   }
   return () => {
     if (place !== parentElement) return

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SU_2023, ZHAO_2024
@@ -28,7 +29,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
 from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
-from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
+from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC, width_bounds
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -122,6 +123,8 @@ def _width(setting: Setting) -> Terms:
     at = objective(setting)
     if at is None or not math.isfinite(at.lipschitz * at.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
+    # A lower rate takes no more than what the width is proven to be.
+    at = replace(at, width=width_bounds(setting).lower)
     private, sampling = width_lower(at, setting.d)
     return {"privacy": private, "sampling": sampling}
 

@@ -24,7 +24,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     named,
 )
-from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric
+from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric, width_bounds
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -82,8 +82,8 @@ def objective(setting: Setting) -> Objective | None:
 
 
 def width(setting: Setting) -> float:
-    """The Gaussian width of the set, or an upper bound of it; infinite for the whole space."""
-    return setting.body.gaussian_width().upper if finite_set(setting) else math.inf
+    """The Gaussian width of the set, or its upper bound; infinite for the whole space."""
+    return width_bounds(setting).upper
 
 
 def inradius(setting: Setting) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.geometry.base import ConstraintSet, Symmetric
+from dpsco_core.geometry.base import Symmetric, Width
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized import published_steps
@@ -34,11 +34,18 @@ def finite_set(setting: Setting) -> bool:
     return math.isfinite(setting.constants.diameter)
 
 
+def width_bounds(setting: Setting) -> Width:
+    """Return what is known of the Gaussian width of the set; infinite for the whole space."""
+    return setting.body.gaussian_width() if finite_set(setting) else Width.known(math.inf)
+
+
 def _holds_origin(setting: Setting) -> str:
     if not finite_set(setting) or setting.body.contains(np.zeros(setting.d)):
         return ""
-    name = type(setting.body).__name__
-    return f"The statement starts at 0, and here the set is a {name}, which does not contain it."
+    return (
+        f"The statement starts at 0, and here the set is {setting.body.name}, which does not "
+        "contain it."
+    )
 
 
 CONTAINS_ZERO = Hypothesis(text="the set contains 0", check=_holds_origin)
@@ -181,15 +188,10 @@ def _is_ball(setting: Setting) -> str:
     body = setting.constraint
     if not finite_set(setting) or body is None or isinstance(body, Ball):
         return ""
-    return f"The bound is proven on the l2 ball, and here the set is {_named(body)}."
+    return f"The bound is proven on the l2 ball, and here the set is {body.name}."
 
 
-def _named(body: ConstraintSet) -> str:
-    name = type(body).__name__
-    return f"{'an' if name[0] in 'AEIOL' else 'a'} {name}"
-
-
-L2_BALL = Hypothesis(text="the constraint set is the l2 ball", check=_is_ball)
+L2_BALL = Hypothesis(text="the constraint set is the l2 ball", check=_is_ball, is_about_set=True)
 
 
 def is_symmetric(setting: Setting) -> bool:
@@ -201,9 +203,8 @@ def _symmetric(setting: Setting) -> str:
     if not finite_set(setting) or is_symmetric(setting):
         return ""
     return (
-        "The statement needs a set that is symmetric about 0, and here it is "
-        f"{_named(setting.body)}."
+        f"The statement needs a set that is symmetric about 0, and here it is {setting.body.name}."
     )
 
 
-SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric)
+SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric, is_about_set=True)

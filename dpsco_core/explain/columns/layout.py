@@ -112,13 +112,27 @@ def _rows(text: str, separator: str, widest: int) -> list[FileRow]:
             skip_blank_lines=False,
             skipinitialspace=True,
         )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as problem:
-        raise InvalidInput(f"file must be a table, got {shorten(problem)}.") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError):
+        if line := _line_of_open_quote(text, separator):
+            quote = quoted_line(text, line)
+            must = "file must close every quotation mark that it opens"
+            raise InvalidInput(f"{must}, got {quote} in line {line:,}.") from None
+        raise InvalidInput(
+            "file must be a table, got text that cannot be read as rows of cells."
+        ) from None
     rows, line = [], 1
     for cells in table.to_numpy().tolist():
         rows.append(FileRow(line, tuple(map(str, cells))))
         line += 1 + sum(str(cell).count("\n") for cell in cells)  # a quoted cell can have lines
     return rows
+
+
+def _line_of_open_quote(text: str, separator: str) -> int:
+    """Return the line, from 1, of a quotation mark that begins a cell and is never closed; or 0."""
+    begins = rf"(?m)(^|{re.escape(separator)}) *"
+    closed = re.sub(rf"{begins}{_QUOTED}", lambda cell: cell[1] + "\n" * cell[0].count("\n"), text)
+    left = re.search(rf'{begins}"', closed)
+    return 0 if left is None else closed.count("\n", 0, left.end()) + 1
 
 
 def _separator(text: str) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
-from dpsco_core.explain.columns.cells import is_missing, read_cells
+from dpsco_core.explain.columns.cells import ReadCells, is_missing, read_cells
 from dpsco_core.explain.columns.decode import decode, quoted_line
 from dpsco_core.explain.columns.layout import Table, counts_rows, is_year, read_table
 from dpsco_core.explain.tails import FEWEST
@@ -31,6 +31,7 @@ _KINDS = {  # what names say of the numbers below
 class UnusedCell:
     """A cell that is no number."""
 
+    column: str  # its name
     cell: str  # its text, short
     line: int  # counted from 1
     is_missing: bool  # whether it is a known mark for a missing number
@@ -61,6 +62,47 @@ def read_column(content: bytes, name: str | None = None) -> NumberColumn:
 
 def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[NumberColumn, ...]:
     """Return columns of a file by their names, or the one of `read_column`."""
+    file = open_file(content)
+    return tuple(
+        number_column(file, chosen_cells(file, name)) for name in chosen_names(file, names)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenFile:
+    """The table of a file, what its columns seem to hold, and a note on its encoding."""
+
+    table: Table
+    kinds: tuple[tuple[str, str], ...]
+    encoding: str
+
+    @property
+    def numeric_names(self) -> tuple[str, ...]:
+        return tuple(self.table.names[k] for k in self.table.numeric)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenCells:
+    """The cells of a column, one a row of the table, and what they are as numbers."""
+
+    name: str
+    cells: tuple[str, ...]
+    lines: tuple[int, ...]
+    read: ReadCells
+
+    def unused(self, row: int) -> UnusedCell:
+        """Return what stands in a row that has no number here."""
+        cell = self.cells[row].strip()
+        return UnusedCell(
+            column=self.name,
+            cell=shorten(cell),
+            line=self.lines[row],
+            is_missing=is_missing(cell),
+        )
+
+
+def open_file(content: bytes) -> OpenFile:
+    """Return the table of a file; raises `InvalidInput` where no column holds numbers."""
     text, encoding = decode(content)
     table = read_table(text)
     if not table.numeric:
@@ -68,36 +110,45 @@ def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[Nu
         got = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
         require(False, "numbers", f"at least {FEWEST} in one column", got)
     kinds = tuple((table.names[k], _kind(table, k)) for k in range(len(table.names)))
-    if names is None:
-        first = table.names[table.numeric[0]]
-        names = [next((column for column, kind in kinds if kind == NUMBERS), first)]
-    return tuple(_column(table, name, kinds, encoding) for name in names)
+    return OpenFile(table=table, kinds=kinds, encoding=encoding)
 
 
-def _column(
-    table: Table, name: str, kinds: tuple[tuple[str, str], ...], encoding: str
-) -> NumberColumn:
-    names = tuple(table.names[k] for k in table.numeric)
+def chosen_names(file: OpenFile, names: Sequence[str] | None) -> Sequence[str]:
+    """Return `names`, or the first column that is no row number, id, year or place."""
+    if names is not None:
+        return names
+    first = file.numeric_names[0]
+    return [next((column for column, kind in file.kinds if kind == NUMBERS), first)]
+
+
+def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
+    """Return the cells of a column; raises `InvalidInput` where too many are no numbers."""
+    table, names = file.table, file.numeric_names
     require(name in names, "column", f"one of {shorten(', '.join(names))}", shorten(name))
     k = table.names.index(name)
-    cells, lines = [row.cells[k] for row in table.rows], [row.line for row in table.rows]
+    cells = tuple(row.cells[k] for row in table.rows)
+    lines = tuple(row.line for row in table.rows)
     read = read_cells(cells, lines)
-    examples = [
-        UnusedCell(cell=shorten(cells[i].strip()), line=lines[i], is_missing=i in set(read.missing))
-        for i in sorted((*read.missing, *read.unreadable))[:EXAMPLES]
-    ]
     if read.unreadable:
         i = read.unreadable[0]
         got = f"{len(read.unreadable):,}, as '{shorten(cells[i].strip())}' in line {lines[i]:,}"
         few = len(read.unreadable) <= MOST_UNREADABLE * len(cells)
         require(few, "cells", "numbers, but for 5 % of them", got)
+    return ChosenCells(name=name, cells=cells, lines=lines, read=read)
+
+
+def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:
+    """Return the numbers of a column, with what was assumed and left out."""
+    read = chosen.read
+    rows = sorted((*read.missing, *read.unreadable))
+    examples = [chosen.unused(row) for row in rows[:EXAMPLES]]
     values = read.values[~np.isnan(read.values)]
-    assumptions = (*[encoding] * bool(encoding), *table.notes, *read.notes)
+    assumptions = (*[file.encoding] * bool(file.encoding), *file.table.notes, *read.notes)
     missing, unreadable = len(read.missing), len(read.unreadable)
     return NumberColumn(
-        name=name,
-        names=names,
-        kinds=kinds,
+        name=chosen.name,
+        names=file.numeric_names,
+        kinds=file.kinds,
         values=values,
         left_out=missing + unreadable,
         examples=tuple(examples),

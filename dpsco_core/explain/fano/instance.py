@@ -4,7 +4,6 @@ The class is that of the front page: coordinates with central p-th moment at mos
 norm at most R. Every value comes from `dpsco_core.bounds` or from a row of the catalogue.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,7 +17,6 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.instances import hypercube, packing, spikes, tracing
 from dpsco_core.bounds.instances import rate_distortion as distortion
-from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.catalogue import bound
@@ -30,15 +28,12 @@ from dpsco_core.scenario import Scenario
 Hard = Literal["hypercube", "spike"]  # the hard families of Fano's proofs
 Proof = Literal["hypercube", "spike", "tracing"]
 Class = Literal["zcdp", "pure", "approx"]
-Source = Literal["paper", "optimised", "hypercube"]
 HARDS: tuple[Hard, ...] = ("hypercube", "spike")
 PROOFS = (*HARDS, "tracing")
 CURVE_POINTS = 65
 CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
 
 Level = tuple[float, float]  # epsilon and delta
-At = Callable[[float, int, int, float, float], float]
-Form = tuple[str, Source, float, At]  # key, whose constants, spike probability, the bound there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,11 +173,11 @@ class FanoCurve:
         return bound(f"lower.mean.{self.slug}").card.name
 
 
-def _packing(q: float, n: int, d: int, order: float, level: Level) -> float:
+def packing_at(q: float, n: int, d: int, order: float, level: Level) -> float:
     return packing.packing("l2", q, n, d, order, *level)
 
 
-def _best_packing(n: int, d: int, order: float, level: Level, largest: float) -> float:
+def best_packing(n: int, d: int, order: float, level: Level, largest: float) -> float:
     return packing.best("l2", n, d, order, *level, largest)
 
 
@@ -195,7 +190,7 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
     ("hypercube-pure", "pure", "hypercube", hypercube.hypercube_pure, hypercube.best_pure),
     ("fano-pure", "pure", "spike", spikes.spike_pure, spikes.best_pure),
     ("approx-tracing", "approx", "tracing", tracing.tracing_l2, tracing.best_tracing),
-    ("approx-packing", "approx", "hypercube", _packing, _best_packing),
+    ("approx-packing", "approx", "hypercube", packing_at, best_packing),
 )
 
 
@@ -246,98 +241,6 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
         )[0]
         for kind in classes
     }
-
-
-# -- the paper's constants against better ones --------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rung:
-    """One form of the lower bound."""
-
-    key: str
-    binds: Class
-    # the constants' source: the paper's own, the best ones for its instance, a sharper instance
-    source: Source
-    q: float  # the spike probability used
-    value: float  # 0 where the form says nothing
-
-
-def literal_probability(at: MeanInstance, binds: Class) -> float:
-    r"""Return the paper's spike probability with constant 1, within R.
-
-    :math:`\min(1,\sqrt d/(n\sqrt\rho))` or :math:`\min(1,d/(n\varepsilon))` (Kamath et al. 2022,
-    proof of Lemma 6.3).
-    """
-    s = at.scenario
-    count = math.sqrt(s.d / at.rho) if binds == "zcdp" else s.d / at.epsilon
-    return min(1.0, at.largest("spike"), count / s.n)
-
-
-def ladder(at: MeanInstance) -> tuple[Rung, ...]:
-    """Return the forms of the bound, from the paper's own constants to the sharpest."""
-    s = at.scenario
-    n, d, order, rho, epsilon = s.n, s.d, s.p, at.rho, at.epsilon
-    code, cube = at.largest("spike"), at.largest("hypercube")
-
-    def conditioned(grid: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
-
-    plain = spikes.best_cdp(n, d, order, rho, code)
-    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
-    given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
-    cdp, dp = (n, d, order, rho), (n, d, order, epsilon)
-    gilbert, closed = spikes.best_cdp_gilbert(*cdp, code), hypercube.best_cdp_closed(*cdp, cube)
-    signs, distorted = hypercube.best_cdp(*cdp, cube), distortion.best(*cdp, cube)
-    concentrated: tuple[Form, ...] = (
-        ("literal-cdp", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
-        ("closed-cdp", "paper", _closed_probability(at), _closed_value),
-        ("fano-cdp", "optimised", plain, spikes.spike_fano_cdp),
-        ("given-cdp", "optimised", given, spikes.spike_conditioned_cdp),
-        ("gilbert-cdp", "optimised", gilbert, spikes.spike_fano_cdp_gilbert),
-        ("closed-hypercube-cdp", "hypercube", closed, hypercube.hypercube_cdp_closed),
-        ("hypercube-cdp", "hypercube", signs, hypercube.hypercube_cdp),
-        ("rate-distortion-cdp", "hypercube", distorted, distortion.distortion),
-    )
-    packed = _best_packing(n, d, order, (epsilon, 0.0), cube)
-    markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
-    pure: tuple[Form, ...] = (
-        ("literal-pure", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
-        ("markov-pure", "optimised", markov, spikes.spike_markov_pure),
-        ("fano-pure", "optimised", best, spikes.spike_pure),
-        ("hypercube-pure", "hypercube", hypercube.best_pure(*dp, cube), hypercube.hypercube_pure),
-        ("packing-pure", "hypercube", packed, _pure_packing),
-    )
-    kinds: tuple[tuple[Class, tuple[Form, ...], float], ...] = (
-        ("zcdp", concentrated, rho),
-        ("pure", pure, epsilon),
-    )
-    return tuple(
-        Rung(key=key, binds=binds, source=source, q=q, value=form(q, n, d, order, level))
-        for binds, rows, level in kinds
-        for key, source, q, form in rows
-    )
-
-
-def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
-    return _packing(q, n, d, order, (epsilon, 0.0))
-
-
-def _closed_probability(at: MeanInstance) -> float:
-    """Return the q at which the printed argument has half of Fano's factor left, within R."""
-    s = at.scenario
-    value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, at.rho)
-    if value == 0:
-        return min(at.largest("spike"), 1 / s.n)
-    theta = 4 * value / math.sqrt(s.d / 8)
-    return min(at.largest("spike"), math.pow(theta, 1 / spikes.spike_exponent(s.p)))
-
-
-def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
-    """Return the closed form at its own q, or at a smaller one, where half the factor is left."""
-    if spikes.spike_closed_form_cdp(n, d, order, rho) == 0:
-        return 0.0
-    return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
 
 
 # -- beside statistics --------------------------------------------------------------------------

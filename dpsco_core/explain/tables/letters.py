@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import FUNCTIONS, LETTERS, parse_formula
 from dpsco_core.bounds import Bound, Letter
-from dpsco_core.bounds.euclidean.objective import width
+from dpsco_core.bounds.lq.conditions import width_bounds
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.results.report import bound_setting
@@ -59,9 +59,17 @@ _COMMON = (
     Letter(r"\tau", "clipping threshold"),
     Letter("T", "number of steps"),
     Letter("q", "spike probability, the best one"),
-    Letter("G_C", "Gaussian width of the set", width),
-    Letter("G", "Gaussian width of the set", width),
+    Letter("G_C", "Gaussian width of the set"),
+    Letter("G", "Gaussian width of the set"),
 )
+
+
+def _width_letter(token: str, setting: Setting, kind: str) -> Letter:
+    """Return the letter of a width with the end that the bound takes, where two are proven."""
+    known, is_lower = width_bounds(setting), kind == "lower"
+    value = known.lower if is_lower else known.upper
+    end = "" if known.exact else f", {'lower' if is_lower else 'upper'} bound"
+    return Letter(token, f"Gaussian width of the set{end}", lambda _: value)
 
 
 def symbols(
@@ -78,6 +86,8 @@ def symbols(
         own.setdefault(
             r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
         )
+    for token in ("G_C", "G"):
+        own.setdefault(token, _width_letter(token, setting, which.card.kind))
     merged = {letter.token: letter for letter in _COMMON} | own
     order = [e.token for e in _COMMON] + [t for t in own if t not in {e.token for e in _COMMON}]
     return tuple(

@@ -115,7 +115,7 @@ class AdaptiveDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.3e5, per_row=4.5, per_element=0.7, unit="step")
+    cost: ClassVar[MethodCost] = MethodCost(fixed=7e4, per_row=4.5, per_element=0.9, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.adaptive",
         name="Adaptively clipped gradients",

@@ -101,7 +101,7 @@ class AutomaticDescent(PrivateMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=1.5e5, per_row=3, per_element=0.5, unit="step")
+    cost = MethodCost(fixed=7e4, per_row=3, per_element=0.6, unit="step")
     departs = (FULL_BATCH,)
     card = MethodCard(
         slug="sco.automatic",

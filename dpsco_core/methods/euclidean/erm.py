@@ -25,6 +25,7 @@ from dpsco_core.problems.samples.protocol import Sample
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
 MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
+USUAL_STAGED = 140
 MOST_ENTRIES = 4e9  # entries of the records that are read, over all gradients: some ten seconds
 
 
@@ -39,16 +40,17 @@ class ErmPlan(Plan):
     most_gradients: int
 
     @property
-    def passes(self) -> float:
-        return self.moves
+    def passes(self) -> float:  # the mean of the records, where the gradients follow from it
+        return 1 if self.setting.constants.structure in ("mean", "linear") else self.moves
 
     @property
-    def moves(self) -> float:  # stages go on to the limit, but for the geometric median's
+    def moves(self) -> float:
         if self.setting.constants.structure in ("mean", "linear"):
             return FEW_GRADIENTS
+        # Stages took 17 to 400 on random scenarios, the geometric median's about 80.
         model = self.setting.constants.structure == "linear-model"
-        usual = USUAL_GRADIENTS * (2 if self.kinked else 1)
-        return self.most_gradients if self.kinked and model else min(self.most_gradients, usual)
+        usual = (USUAL_STAGED if model else 2 * USUAL_GRADIENTS) if self.kinked else USUAL_GRADIENTS
+        return min(self.most_gradients, usual)
 
     @property
     def gradients(self) -> int:
@@ -68,7 +70,7 @@ class Erm(Method):
     relative_accuracy: float | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=8e4, per_row=3, per_element=0.3, unit="step")
+    cost = MethodCost(fixed=5e4, per_row=3, per_element=0.3, unit="step")
     card = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",

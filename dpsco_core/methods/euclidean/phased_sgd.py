@@ -88,7 +88,7 @@ class PhasedSgd(PrivateMethod):
     """
 
     reads = "ordered"
-    cost = MethodCost(fixed=2.2e5, per_row=5, per_element=0.5, per_piece=1.1e4)
+    cost = MethodCost(fixed=2.2e5, per_row=5, per_element=0.5, per_piece=1e4)
     card = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",

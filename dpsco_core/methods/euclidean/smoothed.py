@@ -55,7 +55,7 @@ class SmoothedDescent(FrameworkMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=1.8e5, per_row=4, per_element=3.5, unit="step")
+    cost = MethodCost(fixed=6e4, per_row=2, per_element=5, unit="step")
     card = MethodCard(
         slug="sco.smoothed",
         name="Smoothed gradients",

@@ -112,7 +112,7 @@ class NoisyMirrorDescent(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2e6, per_row=2, per_element=1, per_column=2.2e4, per_piece=5e3)
+    cost = MethodCost(fixed=1e6, per_row=2, per_element=1, per_column=1e4, per_piece=5e3)
     departs = (
         Departure(
             tag="Gaussian noise",

@@ -18,6 +18,7 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     scaled_bound,
 )
+from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import BEYOND, balls, descend, tail
 from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.story import Proof, Story
@@ -142,7 +143,9 @@ class CoinPress(PrivateMethod):
         self, rows: Rows, plan: CoinPressPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        centre = descend(rows, plan.radii, plan.rhos, ledger, rng, label="mean of clipped records")
+        centre = descend(
+            Reading(rows), plan.radii, plan.rhos, ledger, rng, label="mean of clipped records"
+        )
         return Release(
             value=into_ball(centre, plan.setting.constants.mean_gradient_bound),
             ledger=ledger,

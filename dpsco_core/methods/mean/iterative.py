@@ -75,7 +75,9 @@ class IterativeUpdating(PrivateMethod):
 
     reads = "grouped"
     # In two dimensions a deepest point is found exactly, beyond by a search.
-    cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4, fixed_if_narrow=(1e5, 5e5))
+    cost = MethodCost(
+        fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
+    )
     departs = (
         Departure(
             tag=f"{PRACTICAL_GROUPS} groups",

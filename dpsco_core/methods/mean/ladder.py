@@ -5,22 +5,22 @@ the last bit: no path that another row switches changes them (theory/adaptive-me
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
+from dpsco_core.data.rows import Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
+from dpsco_core.methods.mean.lengths import less, norms_about, places_among
 from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # a step in the logarithm of the radius
-FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
 FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
 # The share of a radius up to which a centre is near 0: few rows of the ball are nearer to such a
@@ -59,11 +59,6 @@ def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) ->
     return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
 
 
-def room_for_norms(rows: Rows) -> Vector | None:
-    """Return where `norm_counts` may keep norms for `clipped_sums`, if all rows are held here."""
-    return np.empty(rows.n) if isinstance(rows, DenseRows) else None
-
-
 def norm_counts(
     rows: Rows, radii: Vector, centre: Vector | None = None, kept: Vector | None = None
 ) -> Vector:
@@ -77,7 +72,7 @@ def norm_counts(
 def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, kept: Vector | None) -> Vector:
     places = places_among(radii[::-1].copy())
     above, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
-    near = _near_centre(centre, NEAR * float(radii[0]))
+    near = near_centre(centre, NEAR * float(radii[0]))
     for part in _centred(rows, centre) if near is None else _measured(rows, near):
         if kept is not None:
             norms = row_norms(part.base) if part.norms is None else part.norms
@@ -85,32 +80,13 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, kept: Vector 
             part = Factors(part.base, norms=norms)
             low += len(norms)
         above += np.bincount(places(factor_norms(part)), minlength=len(above))
+    return above_each(above)
+
+
+def above_each(places: NDArray[np.int64]) -> Vector:
+    """Return how many norms are above each of falling radii, from how many are above so many."""
     # A norm that is above m radii is above the m smallest.
-    return np.cumsum(above[:0:-1]).astype(np.float64)
-
-
-def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
-    """Return what says how many of rising radii are below each of some norms; ties are not.
-
-    The first bits of a double, which say it up to a sixteenth, rise with it. Where no two radii
-    share them, as on a ladder, a table and one comparison say it exactly: a third of the time of a
-    search. Norms are not negative, and not NaN.
-    """
-    first, last = (int(bits) >> FIRST_BITS for bits in radii[[0, -1]].view(np.int64))
-    starts = np.arange(first - 1, last + 3, dtype=np.int64) << FIRST_BITS
-    below = np.searchsorted(radii, starts.view(np.float64))
-    ends = np.append(radii, math.inf)[below]
-    if np.diff(below).max() > 1:
-        return lambda norms: np.asarray(np.searchsorted(radii, norms), dtype=np.intp)
-
-    def places(norms: Vector) -> NDArray[np.intp]:
-        bits = norms.view(np.int64) >> FIRST_BITS
-        bits -= first - 1
-        index: NDArray[np.intp] = below.take(bits, mode="clip")
-        index += ends.take(bits, mode="clip") < norms
-        return index
-
-    return places
+    return np.cumsum(places[:0:-1]).astype(np.float64)
 
 
 def factor_norms(part: Factors) -> Vector:
@@ -143,14 +119,14 @@ def _clipped_sums(
 ) -> Vector:
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
     # Norms that are kept need no differences; sums keep their digits up to the radius itself.
-    near = _near_centre(centre, min(radii) * (NEAR if kept is None else 1.0))
+    near = near_centre(centre, min(radii) * (NEAR if kept is None else 1.0))
     shares = np.zeros(len(radii))  # how often sums hold the centre, if it was not subtracted
     for part in _centred(rows, centre, kept) if near is None else _measured(rows, near, kept):
         norms = row_norms(part.base) if part.norms is None else part.norms
         if part.coefficients is None and norms.max() <= LARGEST_LEVEL:
             _add_projected(totals, shares, part.base, norms, levels, is_cached=kept is None)
             continue
-        base = part.base if near is None else _less(part.base, near)
+        base = part.base if near is None else less(part.base, near)
         for total, radius in zip(totals, radii, strict=True):
             if part.coefficients is None:
                 safe, weights = clip_to_ball(base, radius)
@@ -229,7 +205,7 @@ def ball_weights(norms: Vector, radius: float) -> Vector:
     return np.asarray(radius / np.maximum(norms, radius))
 
 
-def _near_centre(centre: Vector | None, most: float) -> Vector | None:
+def near_centre(centre: Vector | None, most: float) -> Vector | None:
     """Return a centre that is so near 0 that it is subtracted last, from norms and from sums.
 
     It depends on released numbers alone, so that it is the same for neighbouring data.
@@ -237,32 +213,6 @@ def _near_centre(centre: Vector | None, most: float) -> Vector | None:
     if centre is None or not centre.any() or row_norms(centre[None])[0] > most:
         return None
     return centre
-
-
-def norms_about(block: Vector, centre: Vector) -> Vector:
-    r"""Return the norms of rows less a centre, without forming the differences of far rows.
-
-    From :math:`\Vert x\Vert^2-2\langle x,c\rangle+\Vert c\Vert^2` where that is at least
-    :math:`\Vert c\Vert^2`, so that at most a factor of 9 cancels; otherwise from the difference.
-    Which of the two depends on the row and the centre alone.
-    """
-    square = float(centre @ centre)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        own = np.vecdot(block, block)
-        squares = np.vecdot(block, -2 * centre)
-        squares += own
-        squares += square
-        least = max(square, 1e-250)
-        norms: Vector = np.sqrt(np.maximum(squares, 0.0))
-    if not (squares.min() >= least and own.max() <= 1e300):  # a NaN is neither
-        close = np.flatnonzero(~((squares >= least) & (own <= 1e300)))
-        norms[close] = row_norms(_less(block[close], centre))
-    return norms
-
-
-def _less(block: Vector, centre: Vector) -> Vector:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(block - centre)
 
 
 def _measured(rows: Rows, centre: Vector, kept: Vector | None = None) -> Iterator[Factors]:

@@ -13,9 +13,9 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.search import smallest
-from dpsco_core.data.rows import Rows
 from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import scaled_bound, tail_excess
+from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -135,7 +135,7 @@ def balls(
 
 
 def descend(
-    rows: Rows,
+    reading: Reading,
     radii: Sequence[float],
     rhos: Sequence[float],
     ledger: Ledger,
@@ -148,10 +148,12 @@ def descend(
     Every record is projected on a ball that is public when its round begins: replacing one moves
     the average by at most twice the radius over n.
     """
+    rows = reading.rows
     centre = np.zeros(rows.d)
     for radius, rho in zip(radii, rhos, strict=True):
+        total = ladder.clipped_sums(rows, (radius,), centre)[0] if centre.any() else None
         centre = centre + ledger.gaussian(
-            ladder.clipped_sums(rows, (radius,), centre)[0] / rows.n,
+            (reading.first_sum(radius) if total is None else total) / rows.n,
             l2_sensitivity=2 * radius / rows.n,
             rho=rho,
             rng=rng,

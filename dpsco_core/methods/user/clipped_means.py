@@ -92,7 +92,7 @@ class UserClippedMeans(PrivateMethod):
     method: Literal["descent", "accelerated"] | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=1.5e5, per_row=6, per_element=0.9, unit="step", rough_steps=(35, 128))
+    cost = MethodCost(fixed=6e4, per_row=10, per_element=0.85, unit="step", rough_steps=(35, 128))
     card = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",

@@ -78,7 +78,7 @@ class UserGroupPrivacy(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=3e5, per_row=8, per_element=1, per_piece=1.3e4)
+    cost = MethodCost(fixed=3e5, per_row=8, per_element=1, per_piece=1e4)
     source = "baseline"
     card = MethodCard(
         slug="user.group-privacy",

@@ -12,8 +12,8 @@ from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
-from dpsco_app.parts.evaluations import drawn_window, hardest, region, starting_risks, window
-from dpsco_app.parts.options import rounded
+from dpsco_app.parts.evaluations import drawn_window, hardest, region, starting_risks
+from dpsco_app.parts.options import ranged, rounded
 from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import bound, default_methods, method_card
@@ -90,20 +90,37 @@ def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -
 
 
 def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() -> None:
-    """That of the class, and not of the hard instance: with one loss they are."""
+    """The one that the panel draws: at p = 20 that of the hard instance goes further down."""
     mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
     losses = ("quadratic", "linear", "logistic")
-    cases = [mean, *(replace(mean, problem=loss, methods=()) for loss in losses)]
-    for scenario, alike in zip(cases, (True, True, True, False), strict=True):
+    cases = [mean, replace(mean, p=20.0), replace(mean, p=2.0, rho=0.5, epsilon=None, delta=None)]
+    cases += [replace(mean, problem=loss, methods=()) for loss in losses]
+    told = set()
+    for scenario in cases:
         hard = hardest(scenario)
         assert hard is not None
-        spans = [dict(window(s)).get(10_000) for s in (scenario, hard)]
         panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
-        rows = front_figure(panels, View()).ladder.rows
-        left, right = next(row.values for row in rows if row.key == "window")
-        assert right and (left == "") is alike
-        assert (spans[0] == spans[1]) is alike
-        assert (left == "none") is not alike
+        made = front_figure(panels, View())
+        texts = []
+        for panel in made.panels:
+            areas = [area for area in panel.regions if area.key == "window"]
+            ends = [(a.lower[-1], a.upper[-1]) for a in areas]
+            texts.append(ranged(*ends[0]) if ends else "none")
+        left, right = next(row.values for row in made.ladder.rows if row.key == "window")
+        assert right == texts[1] != "none"
+        assert left == ("" if texts[0] == texts[1] else texts[0])
+        told.add("" if left == "" else "none" if left == "none" else "another")
+    assert told == {"", "none", "another"}
+
+
+def test_the_window_of_light_tails_is_the_same_in_the_figure_and_in_the_table() -> None:
+    scenario = Scenario(p=20.0, axis="n", grid=(1000, 10_000), n=10_000)
+    hard = hardest(scenario)
+    assert hard is not None
+    panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
+    rows = front_figure(panels, View()).ladder.rows
+    left, right = next(row.values for row in rows if row.key == "window")
+    assert (left, right) == ("0.035–0.053", "0.0041–0.053")
 
 
 def test_no_window_is_drawn_where_it_is_about_other_data() -> None:

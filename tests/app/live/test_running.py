@@ -8,10 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from dpsco_app.front.view import View
 from dpsco_app.live import running, turns
-from dpsco_app.live.running import Result
 from dpsco_app.live.turns import Turn, Turns
+from dpsco_app.session import cells, curves
+from dpsco_app.session.result import Growth, Result
+from dpsco_app.session.session import CURVES, Session
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import Cell, Outcome, run_cell
+from dpsco_core.runs.study import cells as all_cells
 from dpsco_core.scenario import Scenario
 
 SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=100, d=2, trials=10)
@@ -125,9 +130,9 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
             inside[0] -= 1
         return outcome
 
-    monkeypatch.setattr(running, "cached_cell", counted)
+    monkeypatch.setattr("dpsco_app.session.result.outcome_of", counted)
     results = [Result(SMALL) for _ in range(6)]
-    threads = [threading.Thread(target=lambda r=r: list(running.run(r))) for r in results]
+    threads = [threading.Thread(target=lambda r=r: list(run(r))) for r in results]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -142,12 +147,12 @@ def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
     shared = Turns(1)
     monkeypatch.setattr(running, "TURNS", shared)
     monkeypatch.setattr(turns, "SHOW_SECONDS", 0.0)
-    steps: Iterator[object] | None = running.run(Result(SMALL))
+    steps: Iterator[object] | None = run(Result(SMALL))
     assert steps is not None
     next(steps)
     steps = None
     result = Result(SMALL)
-    assert list(running.run(result)) and result.complete
+    assert list(run(result)) and result.complete
     assert not shared._queue
 
 
@@ -155,37 +160,49 @@ def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
 def test_a_head_start_goes_on_to_an_end_that_is_near(
     monkeypatch: pytest.MonkeyPatch, at_once: float, goes_on: bool
 ) -> None:
-    monkeypatch.setattr(running, "HEAD_START_SECONDS", 0.0)
-    monkeypatch.setattr(running, "AT_ONCE_SECONDS", at_once)
-    result = Result(SMALL)
-    running.head_start(result)
-    assert result.complete == goes_on
-    assert result.outcomes
+    monkeypatch.setattr(curves, "HEAD_START_SECONDS", 0.0)
+    monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
+    session = opened(SMALL)
+    session.curves.start_ahead()
+    assert session.curves.is_running != goes_on
+    assert session.curves.finished
 
 
-def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared = Turns(1)
-    monkeypatch.setattr(running, "TURNS", shared)
-    alone = Result(SMALL)
-    running.head_start(alone)
-    assert alone.outcomes
-    other = Turn(shared)
-    assert other.come()
-    waits = Turn(shared)
-    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.0)
-    assert not waits.come()
-    busy = Result(Scenario(methods=SMALL.methods, n=101, d=2, trials=10))
-    running.head_start(busy)
-    assert not busy.outcomes
-    assert alone.complete
-    known = Result(alone.scenario)
-    running.head_start(known)
-    assert known.outcomes == alone.outcomes and known.complete
-    # Should the cache have lost them, the visitor waits no longer than for what is new.
-    monkeypatch.setattr(running, "AT_ONCE_SECONDS", -1.0)
-    lost = Result(alone.scenario)
-    running.head_start(lost)
-    assert lost.finished == 1
+def test_what_any_visit_has_run_is_there_at_once() -> None:
+    first = opened(SMALL)
+    while first.work(lambda: False):
+        pass
+    second = opened(SMALL)
+    assert second.curves.finished == SMALL.cells and not second.curves.is_running
+    cells.forget()
+    assert opened(SMALL).curves.finished == 0
+
+
+def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is lost is run again, though it is known to have run."""
+    monkeypatch.setattr(cells, "KEPT_CELLS", 3)
+    session = opened(SMALL)
+    while session.work(lambda: False):
+        pass
+    assert session.curves.finished == SMALL.cells and len(cells._kept) == 3
+    again = opened(SMALL)
+    assert again.curves.finished == 3
+    while again.work(lambda: False):
+        pass
+    assert again.curves.finished == SMALL.cells
+
+
+def opened(scenario: Scenario) -> Session:
+    """Return a session whose controls say this, and that was told to run it."""
+    session = Session(DASHBOARD)
+    session.open(CURVES, {"methods": "mean.sample", "n": "50", "trials": "1", "axis": "none"})
+    session.look(CURVES, View(against="none"))
+    session.start(scenario)
+    return session
+
+
+def run(result: Result) -> Iterator[str]:
+    return running.run(Growth(result))
 
 
 class Clicked(BaseException):
@@ -196,7 +213,7 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one = Scenario(problem="logistic", methods=("sco.private-sgd",), n=1234, d=3, trials=1, seed=49)
-    (cell,) = running.cells(one)
+    (cell,) = all_cells(one)
     checks: list[int] = []
 
     def check() -> None:
@@ -210,3 +227,23 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
     assert len(checks) == 1
     monkeypatch.setattr(running, "get_run_yield_check", lambda: None)
     assert running.cached_cell(cell).error == run_cell(cell).error
+
+
+def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once() -> None:
+    """A page that is stopped goes on for a moment beside the one that has taken its place."""
+    result = Result(SMALL)
+    growth = Growth(result)
+
+    def work() -> None:
+        while growth.work(lambda: True):
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert result.complete and len(result.outcomes) == SMALL.cells == 20
+    assert [(o.trial, o.method) for o in result.outcomes] == [
+        (trial, method) for trial in range(10) for method in SMALL.methods
+    ]

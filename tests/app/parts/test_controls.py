@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from dataclasses import replace
@@ -13,10 +12,11 @@ import pytest
 from dpsco_app.front import links
 from dpsco_app.front.notice import HARD
 from dpsco_app.pages.explore.foot import handle
-from dpsco_app.parts import controls
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.parts.options import OPTIONS, SHOW, VIEWS
 from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.session.session import CURVES, Session
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound, default_methods, method_card
 from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
@@ -340,25 +340,18 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
     assert hand["values"][hand["at"]] == 1000 and 123 not in hand["values"]  # on the axis
 
 
-def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said() -> None:
+    session = Session(DASHBOARD)
+    session.open(CURVES, {})
     at_users = Scenario(problem="quadratic", methods=("sco.clipped",), m=10, axis="m", grid=(1, 10))
-    state: dict[str, Any] = {NOTION: "approx"}
-    state |= {PREFIX + f.name: getattr(at_users, f.name) for f in dataclasses.fields(at_users)}
-    state |= {PREFIX + name: list(getattr(at_users, name)) for name in ("methods", "grid")}
-    said: list[str] = []
-    monkeypatch.setattr(controls.st, "session_state", state)
-    monkeypatch.setattr(controls.st, "toast", said.append)
-    controls.choose("m", 100)
-    assert state[PREFIX + "m"] == 100 and state[PREFIX + "methods"] == ["sco.clipped"] and not said
-    state[PREFIX + "axis"] = "n"
-    controls.choose("m", 1)
-    assert not said  # the level changes, and what is chosen serves it
-    controls.choose("m", 10)
-    assert state[PREFIX + "methods"] == list(default_methods("quadratic", "user"))
-    assert said == [
-        "**Squared distance, several items per user**: algorithms "
-        + ", ".join(method_card(m).name for m in state[PREFIX + "methods"])
-        + "."
-    ]
+    session.show(at_users)
+    assert session.choose("m", 100) == ""
+    assert session.scenario == replace(at_users, m=100)
+    session.change("axis", "n")
+    session.change("methods", ["sco.clipped"])
+    assert session.choose("m", 1) == ""  # the level changes, and what is chosen serves it
+    said = session.choose("m", 10)
+    methods = session.scenario.methods
+    assert set(methods) == set(default_methods("quadratic", "user"))
+    names = ", ".join(method_card(m).name for m in default_methods("quadratic", "user"))
+    assert said == f"**Squared distance, several items per user**: algorithms {names}."

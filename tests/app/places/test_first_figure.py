@@ -12,8 +12,9 @@ from dpsco_app.front.answer import LESS, SAME
 from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.screen import UNFINISHED
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
-from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore.doors import DOORS, GONE
+from dpsco_app.session import screen
+from dpsco_app.session.result import Result
 from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
     below,
@@ -26,6 +27,7 @@ from tests.app.pages import (
     open_page,
     press,
     result,
+    session,
     status,
     texts,
 )
@@ -168,14 +170,12 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     before = headline(page)
     change(page, "field_d", 10)
     assert is_stale(page) and headline(page) == before
-    monkeypatch.setattr(explore, "LIVE_SECONDS", 1.5)
+    monkeypatch.setattr(screen, "LIVE_SECONDS", 1.5)
     change(page, "field_d", 5)
     assert not is_stale(page) and result(page).scenario.d == 5 and result(page).complete
-    own = result(page).own()
-    own.outcomes = own.outcomes[:3]
-    page.session_state["result"] = own  # as Cancel leaves it
+    stop(page, 3)
     assert not result(checked(page.run())).complete and "Stopped at 3 of" in status(page)
-    monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)
+    monkeypatch.setattr(screen, "LIVE_SECONDS", 0.0)
     change(page, "field_trials", 100)
     assert is_stale(page)
 
@@ -195,11 +195,16 @@ def test_until_the_new_runs_are_there_all_that_is_shown_is_of_the_old_ones() -> 
 
 def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
     page = open_page()
-    own = result(page).own()
-    own.outcomes = own.outcomes[:3]
-    page.session_state["result"] = own
+    stop(page, 3)
     change(page, "field_epsilon", 5)
     assert is_stale(page) and headline(page) == UNFINISHED.plain
+
+
+def stop(page: AppTest, finished: int) -> None:
+    """Leave so many of the runs, as Cancel does."""
+    ran = result(page)
+    session(page).cancel()
+    session(page).curves.result = Result(ran.scenario, ran.outcomes[:finished])
 
 
 def snapshot(page: AppTest) -> tuple[object, ...]:

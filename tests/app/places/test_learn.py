@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
-from dpsco_app.pages.first_screen import numbers_of
-from dpsco_app.pages.learn import figures, words
-from dpsco_app.pages.learn.lessons import (
+from dpsco_app.lessons import figures, words
+from dpsco_app.lessons.findings import curve, lowest_x
+from dpsco_app.lessons.lessons import (
     BY_SLUG,
     CLOSE,
     LESSONS,
@@ -25,20 +25,18 @@ from dpsco_app.pages.learn.lessons import (
     judge,
     step_name,
 )
+from dpsco_app.lessons.report import Answered
+from dpsco_app.lessons.view import HAND_IN, MOST, START, LessonsView
+from dpsco_app.lessons.words import WORDS
+from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.learn.page import ASSETS
 from dpsco_app.pages.learn.state import (
-    HAND_IN,
     MEASURED,
-    MOST,
     PREDICTIONS,
-    START,
     STATE,
-    Answered,
-    View,
     measure,
     prediction_key,
 )
-from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
@@ -83,7 +81,7 @@ def predict(page: AppTest, slug: str) -> AppTest:
 def answered(page: AppTest, slug: str) -> Answered:
     """Return what a page has measured of a lesson, judged for the answer in its address."""
     lesson = BY_SLUG[slug]
-    prediction = View(answers=page.query_params["answers"]).given()[slug]
+    prediction = LessonsView(answers=page.query_params["answers"]).given()[slug]
     evidence, finding = page.session_state[MEASURED][slug]
     return Answered(
         lesson=lesson,
@@ -177,7 +175,7 @@ def test_answers_survive_a_reload(short_path: None) -> None:
     assert "1 of 12 lessons answered" in texts(other)
     for wrong in ("clipping:all", "luck:1", "noise:7.77"):
         with pytest.raises(InvalidInput, match="answers must be lessons with their answers"):
-            View(answers=wrong).validate()
+            LessonsView(answers=wrong).validate()
 
 
 def test_a_prediction_is_kept_while_other_steps_are_read(short_path: None) -> None:
@@ -213,7 +211,7 @@ def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
 @pytest.mark.parametrize("text", ["0", "13", "tails", "-1", "3.0"])
 def test_another_step_is_said_and_the_doors_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 12"):
-        View(lesson=text).validate()
+        LessonsView(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
     assert view.lesson == START
     must = "a number from 1 to 12, or the name of a step"
@@ -249,13 +247,12 @@ def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
     evidence = measure(lesson)
     (figure,) = figures.figures(lesson, evidence, "", done=True)
     table = numbers_of(figure)
-    for where, own in (("ℓ₁ ball", evidence.table), ("ℓ₂ ball", evidence.beside)):
+    for where, own in (("ℓ₁ ball", evidence.points), ("ℓ₂ ball", evidence.beside)):
         for method, name in (
             ("sco.erm", "Risk minimiser"),
             ("sco.objective-perturbation", "Objective perturbation"),
         ):
-            means = own.loc[own["series"] == method, "mean"]
-            assert list(table[f"{name}, {where}"]) == list(means)
+            assert list(table[f"{name}, {where}"]) == list(curve(own, method).values())
     other = small(BY_SLUG["noise"])
     (figure,) = figures.figures(other, measure(other), "", done=True)
     assert [line.name for line in figure.panels[0].lines] == ["Sample mean", "Simple clipping"]
@@ -295,7 +292,7 @@ def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None)
     again = checked(again.button(key="learn_forget").click().run())
     assert "0 of 12 lessons answered" in headline(again) and "Student" not in html(again)
     with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
-        View(sentence="x" * (MOST + 1)).validate()
+        LessonsView(sentence="x" * (MOST + 1)).validate()
 
 
 # -- figures ------------------------------------------------------------------------------------
@@ -306,14 +303,13 @@ def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = measure(BY_SLUG["clipping"])
     (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", done=True)
     drawn = {line.name: line for line in figure.panels[0].lines}
-    table = evidence.table
-    private = table.loc[table["series"] == experiments.PRIVATE].set_index("x")["mean"]
+    radius = lowest_x(curve(evidence.points, experiments.PRIVATE))
     best = {row.name: row.values for row in figure.ladder.rows}
     for series in (experiments.PRIVATE, *figures.PARTS):
         name = figures.SERIES[series][0]
-        own = table.loc[table["series"] == series].set_index("x")["mean"]
-        assert list(drawn[name].y) == list(own)
-        assert best[name] == [rounded(own[private.idxmin()])]
+        own = curve(evidence.points, series)
+        assert list(drawn[name].y) == list(own.values())
+        assert best[name] == [rounded(own[radius])]
     assert set(drawn) == {*best, ""}
     monkeypatch.setitem(experiments.TRIALS, "neighbours", 3)
     evidence = measure(BY_SLUG["epsilon"])
@@ -427,10 +423,10 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
         assert answer == expected
     else:
         assert expected[0] <= answer <= expected[1]
-    table = run.evidence.table
+    points = run.evidence.points
     for x, floor in run.evidence.floor.items():  # as the sentence of the last lesson has it
-        private = table[(table["x"] == x) & (table["series"] != "mean.sample")]
-        assert len(private) == 2 and (private["mean"] > floor).all()
+        private = [p.mean for p in points if p.x == x and p.series != "mean.sample"]
+        assert len(private) == 2 and min(private) > floor
 
 
 def test_two_laws_look_different_and_have_a_number_each() -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.figures import figures
-from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
+from dpsco_app.lessons import findings as find
+from dpsco_app.lessons.figures import figures
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
+from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
+from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import measure
-from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
@@ -32,25 +32,34 @@ from dpsco_core.explain.lessons import (
     RIGHT,
     SAMPLING,
     STUDENT,
+    SeriesPoint,
     parts,
     radius_parts,
     run_part,
-    series_table,
+    series_points,
 )
 from dpsco_core.explain.window import window
+from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Curves = dict[str, dict[float, float]]
 
 
-def series_of(curves: Curves, trials: int = 1) -> pd.DataFrame:
-    """Return a table with these means, which are the medians too."""
-    return pd.DataFrame(
-        [
-            {"series": name, "x": float(x), "trials": trials, "mean": value, "median": value}
-            for name, values in curves.items()
-            for x, value in values.items()
-        ]
+def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
+    """Return points with these means, which are the medians and quantiles too."""
+    return tuple(
+        SeriesPoint(series=name, x=float(x), trials=trials, mean=y, median=y, q10=y, q90=y)
+        for name, values in curves.items()
+        for x, y in values.items()
+    )
+
+
+def outcomes_of(errors: Mapping[str, Sequence[float]]) -> tuple[Outcome, ...]:
+    """Return samples with these errors."""
+    return tuple(
+        Outcome(method=method, x=None, trial=i, error=error, seconds=0.0, spent=None)
+        for method, own in errors.items()
+        for i, error in enumerate(own)
     )
 
 
@@ -150,8 +159,8 @@ def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: 
 
 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:
-    table = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
-    answer = find.largest_record(LessonEvidence(table=table))
+    points = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
+    answer = find.largest_record(LessonEvidence(points=points))
     assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.said
 
 
@@ -169,19 +178,19 @@ def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
     mean: list[float], sturdy: list[float], answer: str
 ) -> None:
     rows = {"mean.sample": mean, "mean.median-of-means": sturdy}
-    errors = pd.DataFrame([{"method": m, "error": e} for m, es in rows.items() for e in es])
-    assert find.sturdier(LessonEvidence(table=errors, errors=errors)).answer == answer
+    evidence = LessonEvidence(points=(), outcomes=outcomes_of(rows))
+    assert find.sturdier(evidence).answer == answer
 
 
 def test_right_guesses_are_counted_over_all_parts() -> None:
-    table = series_of({RIGHT: {100: 0.7}}, trials=40)
-    answer = find.right_guesses(LessonEvidence(table=table))
+    points = series_of({RIGHT: {100: 0.7}}, trials=40)
+    answer = find.right_guesses(LessonEvidence(points=points))
     assert answer.answer == pytest.approx(70) and "4,000" in answer.said and "73" in answer.headline
 
 
 @pytest.mark.parametrize(("cut", "answer"), [(0.0, "none"), (0.1, "some"), (0.9, "most")])
 def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: str) -> None:
-    table = series_of(
+    points = series_of(
         {
             PRIVATE: {1: 3.0, 5: 1.0, 20: 2.0},
             BIAS: {1: 3.0, 5: 0.6, 20: 0.0},
@@ -190,7 +199,7 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
             CUT: {1: 1.0, 5: cut, 20: 0.0},
         }
     )
-    finding = find.share_cut(LessonEvidence(table=table))
+    finding = find.share_cut(LessonEvidence(points=points))
     assert finding.answer == answer and "radius, 5," in finding.headline
     assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
 
@@ -202,10 +211,10 @@ def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() 
 
 
 def test_the_fall_compares_the_ends() -> None:
-    table = series_of(
+    points = series_of(
         {"mean.sample": {500: 0.1, 50_000: 0.02}, "mean.clipped": {500: 1.0, 50_000: 0.1}}
     )
-    finding = find.fall(LessonEvidence(table=table))
+    finding = find.fall(LessonEvidence(points=points))
     assert finding.answer == pytest.approx(10)
     for text in (finding.headline, finding.said.replace("**", "")):
         assert "a factor of 10;" in text and "a factor of 5" in text
@@ -221,31 +230,31 @@ def test_the_fall_compares_the_ends() -> None:
 )
 def test_free_means_from_there_on(private: tuple[float, ...], answer: float) -> None:
     xs = (0.5, 1, 2, 5)
-    table = series_of(
+    points = series_of(
         {
             "mean.sample": dict.fromkeys(xs, 1.0),
             "mean.clipped": dict(zip(xs, private, strict=True)),
         }
     )
-    assert find.free_from(LessonEvidence(table=table)).answer == answer
+    assert find.free_from(LessonEvidence(points=points)).answer == answer
 
 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
-    table = series_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
-    finding = find.laplace_over_gaussian(LessonEvidence(table=table))
+    points = series_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
+    finding = find.laplace_over_gaussian(LessonEvidence(points=points))
     assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
 
 
 @pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
 def test_the_least_risk_may_need_no_data(start: float, answer: str) -> None:
-    table = series_of(
+    points = series_of(
         {
             "sco.erm": {500: 0.05, 20_000: 0.01},
             "sco.cwme": {500: 0.6, 20_000: 0.03},
             "sco.clipped": {500: 0.3, 20_000: 0.02},
         }
     )
-    finding = find.least_risk(LessonEvidence(table=table, start={500.0: start, 20_000.0: start}))
+    finding = find.least_risk(LessonEvidence(points=points, start={500.0: start, 20_000.0: start}))
     assert finding.answer == answer and "clipped gradients: 2 times" in finding.headline
 
 
@@ -253,7 +262,7 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     method = "sco.objective-perturbation"
     cross = {method: {5: 1.0, 200: 0.02}, "sco.erm": {5: 0.1, 200: 0.01}}
     ball = {method: {5: 1.0, 200: 0.11}, "sco.erm": {5: 0.1, 200: 0.03}}
-    evidence = LessonEvidence(table=series_of(cross), beside=series_of(ball), start={200.0: 0.05})
+    evidence = LessonEvidence(points=series_of(cross), beside=series_of(ball), start={200.0: 0.05})
     finding = find.width_gain(evidence)
     assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.said
     assert "more than the risk of the answer 0" in finding.said
@@ -267,7 +276,7 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
 )
 def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: float) -> None:
     xs = (1, 10, 100, 1000)
-    table = series_of(
+    points = series_of(
         {
             "user.clipped-means": dict.fromkeys(xs, 2.0),
             "user.accelerated": dict(zip(xs, filtered, strict=True)),
@@ -275,7 +284,7 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
     )
     for blank, never in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
-        finding = find.filter_pays(LessonEvidence(table=table, start=start))
+        finding = find.filter_pays(LessonEvidence(points=points, start=start))
         assert finding.answer == answer and ("never do." in finding.said) is never
         before = number_text(answer / 10)
         assert finding.since == answer / 10
@@ -286,8 +295,8 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
 
 
 def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
-    table = series_of({"mean.clipped": {500: 0.4, 20_000: 0.3}})
-    finding = find.above_floor(LessonEvidence(table=table, floor={500.0: 0.2, 20_000.0: 0.1}))
+    points = series_of({"mean.clipped": {500: 0.4, 20_000: 0.3}})
+    finding = find.above_floor(LessonEvidence(points=points, floor={500.0: 0.2, 20_000.0: 0.1}))
     assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.said
     assert "error of simple clipping is 3 times" in finding.headline
 
@@ -333,7 +342,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     for x, y in trials:
         assert shown.x.low <= x <= shown.x.high and y > 0
     if lesson.experiment is None:
-        means = find.curve(evidence.table, lesson.lands)
+        means = find.curve(evidence.points, lesson.lands)
         for x, mean in means.items():
             at = [error for place, error in trials if place == x]
             assert len(at) == lesson.scenario.trials and sum(at) / len(at) == pytest.approx(mean)
@@ -362,11 +371,8 @@ def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
     """The table, the headline and the curve give one number; and each curve has one name."""
     lesson = BY_SLUG["the-mean"]
     rng = np.random.default_rng(3)
-    errors = pd.DataFrame(
-        [(m, e) for m in lesson.scenario.methods for e in rng.pareto(2, size=200)],
-        columns=["method", "error"],
-    )
-    evidence = LessonEvidence(table=pd.DataFrame(), errors=errors)
+    errors = {m: rng.pareto(2, size=200).tolist() for m in lesson.scenario.methods}
+    evidence = LessonEvidence(points=(), outcomes=outcomes_of(errors))
     (figure,) = figures(lesson, evidence, "", done=True)
     for line, row in zip(figure.panels[0].lines, figure.ladder.rows, strict=True):
         (met,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
@@ -378,7 +384,7 @@ def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
 def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
     lesson = BY_SLUG["clipping"]
     rows = tuple(row for part in parts("radius") for row in run_part(part))
-    evidence = LessonEvidence(table=series_table(rows), rows=rows)
+    evidence = LessonEvidence(points=series_points(rows), rows=rows)
     (figure,) = figures(lesson, evidence, "", done=True)
     below = sorted(figure.ladder.rows, key=lambda row: -row.end)
     values = [float(row.values[0]) for row in below]

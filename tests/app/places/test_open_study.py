@@ -18,8 +18,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.live import stored
-from dpsco_app.live.running import Pace
 from dpsco_app.live.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.session.pace import Pace
 from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
@@ -87,7 +87,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
         raise AssertionError("a cell was run")
 
     with monkeypatch.context() as patched:
-        patched.setattr("dpsco_app.live.running.cached_cell", refuse)
+        patched.setattr("dpsco_app.session.result.outcome_of", refuse)
         opened(page, data)
     assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
     assert not is_stale(page) and status(page).startswith("12 runs in ")
@@ -313,7 +313,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
 
 def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("dpsco_app.live.running.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: now[0])
 
     def asked(pace: Pace, *times: float) -> list[bool]:
         answers = []

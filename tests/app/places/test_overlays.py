@@ -17,10 +17,10 @@ from dpsco_app.front.bound_lines import class_name, short_name
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
-from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.details import signed
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import VIEWS
+from dpsco_app.session.result import Result
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import BOUND_SLUGS, bound, method_card

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.pages.explore.own_numbers import (
     ABOUT,
     READ,
-    RELEASED,
     fitting,
     in_words,
     tail_figure,
 )
+from dpsco_app.pages.explore.own_releases import RELEASED
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.columns.decode import LARGEST_BYTES
 from dpsco_core.explain.tails import tail
@@ -30,11 +30,11 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
 def inside_the_dialog() -> None:
     """What the dialog shows: a test cannot keep one open."""
     from dpsco_app.pages.explore import own_numbers
-    from dpsco_app.parts import controls
+    from dpsco_app.shell import visit
     from dpsco_core.scenario import Scenario
 
-    if not controls.loaded():
-        controls.load(Scenario())
+    if not visit.current().page.name:
+        visit.current().show(Scenario())
     own_numbers.draw_file()
 
 
@@ -55,10 +55,10 @@ def words_of(page: AppTest) -> str:
 
 def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimension() -> None:
     fit = tail(pareto(3))
-    matching = fitting(fit, Scenario())
+    matching = fitting([fit], Scenario())
     assert (matching.distribution, matching.n, matching.d) == ("skewed-pareto", 5000, 1)
     assert 2 <= matching.p <= fit.index - matching.margin
-    said = in_words(fit, matching, 1.234)
+    said = in_words([fit], ["x"], matching, [1.234])
     assert f"{fit.index:.2g}" in said and "4,800 numbers" in said and "1.23 in your" in said
     assert "95 %" not in said and "interval" not in said and "d = 1" in said
     matching.validate(DASHBOARD)
@@ -67,30 +67,32 @@ def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimens
 def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
     fit = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))  # quantiles
     assert 2.1 < fit.index < 2.5
-    matching = fitting(fit, Scenario())
+    matching = fitting([fit], Scenario())
     assert matching.p == 2 and matching.p + matching.margin <= fit.index
-    assert "No bound here" not in in_words(fit, matching, 1.0)
+    assert "No bound here" not in in_words([fit], ["x"], matching, [1.0])
 
 
 def test_numbers_without_a_variance_are_told_that_no_bound_covers_them() -> None:
     fit = tail(pareto(1.1))
-    matching = fitting(fit, Scenario())
-    assert matching.p == 2 and "No bound here covers them" in in_words(fit, matching, 1.0)
+    matching = fitting([fit], Scenario())
+    assert matching.p == 2 and "No bound here covers them" in in_words(
+        [fit], ["x"], matching, [1.0]
+    )
 
 
 def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_little() -> None:
     light = tail(np.random.default_rng(1).standard_normal(20_000))
-    matching = fitting(light, Scenario())
-    said = in_words(light, matching, 1.0)
+    matching = fitting([light], Scenario())
+    said = in_words([light], ["x"], matching, [1.0])
     assert "light tail" in said and "Student" not in said and matching.distribution == "gaussian"
     few = tail(np.random.default_rng(3).standard_normal(150))
-    assert few.kind == "unclear" and fitting(few, Scenario()).p == 2
-    assert "too few to tell" in in_words(few, fitting(few, Scenario()), 1.0)
+    assert few.kind == "unclear" and fitting([few], Scenario()).p == 2
+    assert "too few to tell" in in_words([few], ["x"], fitting([few], Scenario()), [1.0])
 
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
     fit = tail(pareto(3))
-    figure = tail_figure(fit)
+    figure = tail_figure([fit], ["x"])
     line, chosen = figure.data
     low, high = figure.layout.yaxis.range
     (note,) = figure.layout.annotations
@@ -125,10 +127,10 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
         assert float(released.replace(",", "")) == pytest.approx(values.mean(), abs=1)
     assert set(table["Spends"]) == {"not private", "(1, 10⁻⁶)-DP"}
     assert "their budgets add up" in words_of(page)
-    first = page.session_state[RELEASED][1][1].value
+    first = page.session_state[RELEASED][1][1].values
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
     again = checked(button.click().run())
-    assert again.session_state[RELEASED][1][1].value != first  # no seed is kept
+    assert again.session_state[RELEASED][1][1].values != first  # no seed is kept
     (guess,) = [n for n in again.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
     moved = checked(guess.set_value(990.0).run())
@@ -176,24 +178,109 @@ def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
     assert "equal to the" not in words_of(with_file(as_csv(np.round(values, 2))))
 
 
-def test_every_column_that_is_chosen_has_a_tail_index_of_its_own() -> None:
-    heavy, light = np.minimum(pareto(2.5), 10.0), np.random.default_rng(1).standard_normal(4800)
-    rows = zip(heavy.tolist(), light.tolist(), strict=True)
-    page = with_file(("pay,size,few\n" + "\n".join(f"{a},{b},1" for a, b in rows)).encode())
+def two_columns(n: int = 4800) -> list[str]:
+    """Return rows of a heavy column and a light one of another scale, 16 of which lack a number."""
+    heavy, light = pareto(2.5, n), 1e6 + 1e4 * np.random.default_rng(1).standard_normal(n)
+    rows = [f"{a},{b}" for a, b in zip(heavy.tolist(), light.tolist(), strict=True)]
+    rows[10:25] = [f"n/a,{b}" for b in light[10:25].tolist()]
+    rows[30] = f"{heavy[30]},"
+    return ["pay,size_1", *rows]
+
+
+def with_two_columns(*names: str) -> AppTest:
+    page = with_file("\n".join(two_columns()).encode())
     (field,) = page.multiselect
     assert field.value == ["pay"] and not page.dataframe
-    page = checked(field.set_value(["size", "pay", "few"]).run())
+    return checked(field.set_value(list(names)).run())
+
+
+def test_several_columns_are_records_of_that_dimension() -> None:
+    page = with_two_columns("size_1", "pay")
+    said = words_of(page)
+    assert (
+        r"Columns: *size\_1* and *pay*, 4,784 rows used, 16 left out, for example 'n/a' in column "
+        "pay, line 12." in said
+    )
     (table,) = [frame.value for frame in page.dataframe]
-    assert table["Column"].tolist() == ["size", "pay", "few"]
-    assert table["Tail"].tolist()[::2] == ["light", ""]
-    assert "at least 100 different ones" in table["Tail index"].iloc[2]
-    assert "about *size*, the first that is chosen" in words_of(page)
-    assert "numbers are equal to the largest, 10: a cap" in words_of(page)
-    assert "light tail" in words_of(page)
+    assert table["Column"].tolist() == ["size_1", "pay"]
+    assert table["Tail"].tolist() == ["light", "heavy"]
+    assert table["Rows left out for it"].tolist() == [1, 15]
+    values = np.array([r.split(",") for r in two_columns()[1:] if "n/a" not in r and r[-1] != ","])
+    values = values.astype(float)
+    for mean, wanted in zip(table["Mean"], values.mean(axis=0)[::-1], strict=True):
+        assert float(mean.replace(",", "")) == pytest.approx(wanted, rel=1e-4)
+    assert re.search(r"4,784 rows with a \*\*tail index of about 2\.\d\*\*, that of \*pay\*", said)
+    assert "d = 2, n = 5,000" in said and "One unit of error here is about" in said
+    assert len(page.number_input) == 6
+    assert [field.label for field in page.number_input][:3] == [
+        r"A guess of the mean of size\_1",
+        r"The mean of size\_1 is at most this far off",
+        r"Unit of size\_1",
+    ]
+
+
+def test_several_columns_are_released_together_in_units_that_the_visitor_gives() -> None:
+    page = with_two_columns("pay", "size_1")
+    for label, value in (("A guess of the mean of pay", 2.0), (r"Unit of size\_1", 2e4)):
+        (field,) = [n for n in page.number_input if n.label == label]
+        page = checked(field.set_value(value).run())
+    said = words_of(page)
+    assert re.search(r"\*\*Clip at R = [\d.]+ units\*\*, which is how far from the guesses", said)
+    assert re.search(
+        r"units in every column \([\d.]+ for \*pay\* and [\d.,]+ for \*size\\_1\*\)", said
+    )
+    assert "centred at its guess and divided by its unit" in said and "d = 2 dimensions" in said
+    (button,) = [b for b in page.button if b.key == "own_numbers_release"]
+    page = checked(button.click().run())
+    (_, table) = [frame.value for frame in page.dataframe]
+    assert len(table) >= 3 and table["Off their average by"].iloc[0] == "0 units"
+    for name, mean, near in (("pay", 1.67, 0.5), ("size_1", 1e6, 5e3)):
+        for released in table[f"Released: {name}"]:
+            assert float(released.replace(",", "")) == pytest.approx(mean, abs=near)
+    assert all(re.match(r"not private|\((1|0\.9\d+), 10⁻⁶\)-DP", one) for one in table["Spends"])
+    (field,) = page.multiselect
+    page = checked(field.set_value(["size_1", "pay"]).run())
+    assert len(page.dataframe) == 1  # what was released is of other records
+
+
+def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> None:
+    rows = [f"{row},1" for row in two_columns()]
+    page = with_file("\n".join(["pay,size,few", *rows[1:]]).encode())
+    (field,) = page.multiselect
+    page = checked(field.set_value(["size", "pay", "few"]).run())
+    assert "column few: numbers must be at least 100 different ones" in words_of(page)
     (field,) = page.multiselect
     page = checked(field.set_value([]).run())
     assert len(page.session_state[READ]) == 2  # the default and the last choice
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
+
+
+def test_a_public_value_of_one_of_several_columns_is_refused_under_its_name() -> None:
+    page = with_two_columns("pay", "size_1")
+    (field,) = [n for n in page.number_input if n.label == r"Unit of size\_1"]
+    assert r'"Unit of size\_1" must be' in words_of(checked(field.set_value(0.0).run()))
+
+
+def test_columns_with_light_tails_or_too_few_rows_are_said_to_have_them() -> None:
+    rng = np.random.default_rng(1)
+    light = [tail(rng.standard_normal(20_000)) for _ in range(2)]
+    matching = fitting(light, Scenario())
+    assert (matching.d, matching.distribution) == (2, "gaussian")
+    assert "**light tails** in every column" in in_words(light, ["a", "b"], matching, [1.0, 2.0])
+    few = [tail(np.random.default_rng(3).standard_normal(150)), tail(pareto(3, 150))]
+    matching = fitting(few, Scenario())
+    said = in_words(few, ["a", "b"], matching, [1.0, 2.0])
+    assert matching.p == 2 and "that of *b*" in said
+    assert "too few rows to tell for *a*, and p = 2" in said
+    twice = in_words(few[:1] * 2, ["a", "b"], fitting(few[:1] * 2, Scenario()), [1.0, 2.0])
+    assert "too few to tell for *a* and *b*" in twice
+
+
+def test_the_plot_draws_a_line_for_every_column() -> None:
+    fits = [tail(pareto(3)), tail(pareto(2))]
+    *lines, chosen = tail_figure(fits, ["a", "b"]).data
+    assert [line.name for line in lines] == ["a", "b"]
+    assert list(chosen.y) == [fit.index for fit in fits]
 
 
 def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:

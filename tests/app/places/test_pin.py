@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
-from dpsco_app.pages.explore import runs
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import region
@@ -186,7 +185,7 @@ def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
 def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runs, "DASHBOARD", replace(DASHBOARD, cells=20))
+    monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
     for trials, panels in (("5", 2), ("6", 1)):
         page = open_page(**TWO | {"trials": trials}, grid="500", against=None)
         assert not page.error and len(result(page).parts) == panels

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.front.answer import IGNORING, answer
 from dpsco_app.front.study import Role, Study, chosen_point
-from dpsco_app.live.running import Result
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.options import MEASURES, NO_SET, SYMBOL, TAIL, rounded
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
+from dpsco_app.session.result import Result
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.results.report import evaluate_all

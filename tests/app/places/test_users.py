@@ -464,7 +464,7 @@ def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
 def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
     """Not by a number of items that the figure would have drawn first."""
     page = open_users(n="10000")
-    page.session_state[controls.PREFIX + "d"] = 1000
+    page.session_state[visit.SESSION].change("d", 1000)
     assert below(checked(page.run())) == (
         "n times d must be at most 2,000,000 for the dashboard, got n = 10,000 and d = 1,000."
     )

@@ -10,7 +10,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts import controls
 from dpsco_app.shell import page_state
 from dpsco_app.shell.page_state import PageState
 from tests.app.pages import checked
@@ -92,25 +91,16 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     whole = control_values(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
-        change, set_scenario = PageState.change, controls.load
+        put = PageState.put
 
-        def some(self: Any, changes: Any, scenario: Any = None) -> None:
+        def some(self: Any, view: Any) -> None:
             """Put some of the values of the page's own controls, and stop there."""
-            change(self, changes, scenario)
-            names = [self.key(name) for name in self.names]
-            for key in names[after:]:
-                del st.session_state[key]
-            if self.use is None or after < len(names):
-                st.stop()
-
-        def some_of_the_scenario(given: Any) -> None:
-            set_scenario(given)
-            for key in [key for key in st.session_state if "field_" in str(key)][after:]:
+            put(self, view)
+            for key in [self.key(name) for name in self.names][after:]:
                 del st.session_state[key]
             st.stop()
 
-        patch.setattr(PageState, "change", some)
-        patch.setattr(controls, "load", some_of_the_scenario)
+        patch.setattr(PageState, "put", some)
         page.run()
         assert control_values(page) == {}
     assert control_values(checked(page.run())) == whole

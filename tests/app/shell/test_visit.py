@@ -55,7 +55,7 @@ def go(page: AppTest, name: str) -> AppTest:
 
 
 def mine(page: AppTest) -> Scenario:
-    scenario: Scenario = page.session_state[visit.MINE]
+    scenario: Scenario = page.session_state[visit.SESSION].mine
     return scenario
 
 
@@ -95,7 +95,7 @@ def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> Non
     again = at(name, **{k: str(v) for k, v in page.query_params.items()})
     assert mine(again) == mine(page) == shown(page)
     go(again, "explore")
-    assert shown(again) == mine(page) and again.session_state[controls.PREFIX + "seed"] == 7
+    assert shown(again) == mine(page) and mine(again).seed == 7
 
 
 def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:

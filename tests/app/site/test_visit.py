@@ -37,6 +37,12 @@ def visit() -> Visit:
     return made
 
 
+def finished(visit: Visit) -> tuple[int, int]:
+    """Return how many cells have run, and of how many."""
+    screen = visit.session.screen(WIDE)
+    return screen.finished, screen.cells
+
+
 def finish(visit: Visit) -> Visit:
     while visit.step(10.0):
         pass
@@ -46,15 +52,16 @@ def finish(visit: Visit) -> Visit:
 def test_the_cells_are_those_of_the_library(visit: Visit) -> None:
     finish(visit)
     errors = {(o.method, o.x, o.trial): o.error for o in study(visit.scenario)}
-    own = {(o.method, o.x, o.trial): o.error for o in visit._studies()[0][0].outcomes}
+    outcomes = visit.session.screen(WIDE).studies[0].outcomes
+    own = {(o.method, o.x, o.trial): o.error for o in outcomes}
     assert own == errors and len(errors) == 8
 
 
 def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None:
     visit.open(SMALL.replace("trials=2", "trials=50"))
-    assert visit.step(0.0) and len(visit.todo) == visit.all - 1
+    assert visit.step(0.0) and finished(visit) == (1, 400)
     visit.change("trials", 1)
-    assert visit.all == 8 and len(visit.todo) == 7  # the cell that has run is known
+    assert finished(visit) == (1, 8)  # the cell that has run is known
 
 
 def test_while_a_run_is_young_the_old_lines_are_faded_and_told_as_before(visit: Visit) -> None:
@@ -86,14 +93,14 @@ def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
     visit.change("measure", "price")
     given = dict(parse_qsl(visit.address))
     assert links.read(given) == (visit.scenario, [])
-    assert ADDRESS.from_query(given) == (visit.view, [])
+    assert ADDRESS.from_query(given) == (visit.session.view, [])
 
 
 def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
     handled(visit, json.dumps([["change", "methods", []]]))
-    assert visit.wrong == ["Choose at least one estimator."] and visit.todo == []
+    assert visit.wrong == ["Choose at least one estimator."] and not visit.is_running
     handled(visit, json.dumps([["change", "panel", "third"]]))
-    assert len(visit.wrong) == 1 and "panel must be" in visit.wrong[0]
+    assert len(visit.wrong) == 2 and "panel must be" in visit.wrong[1]
     assert json.loads(shown(visit, WIDE))["wrong"] == visit.wrong
 
 
@@ -111,7 +118,7 @@ def test_points_that_are_too_large_go_and_come_back() -> None:
 def test_every_preset_starts_as_the_dashboard_has_it(preset: Preset) -> None:
     visit = Visit()
     visit.start(preset.slug)
-    assert visit.scenario == preset.scenario and visit.wrong == [] and visit.todo
+    assert visit.scenario == preset.scenario and visit.wrong == [] and visit.is_running
 
 
 @pytest.mark.parametrize("width", [360, 900, 1200])
@@ -159,6 +166,7 @@ def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
     assert here == [
         ("index.html#curves", "explore", "", VIEW_NAMES["explore"]),
         ("index.html#picture", "private-mean", "", VIEW_NAMES["private-mean"]),
+        ("index.html#lessons", "learn", "", VIEW_NAMES["learn"]),
         ("story.html", "why", " aria-current='page'", VIEW_NAMES["why"]),
     ]
 

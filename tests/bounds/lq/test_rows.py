@@ -95,7 +95,11 @@ SENTENCES = [
     ("regularized-mirror-descent", lq(1.5, n=1), "needs n > T = 1, and n=1"),
     ("regularized-mirror-descent", lq(1.5, n=1000), "needs T >= 2 log2(n/T)"),
     ("shuffled-mirror-descent", lq(1.5), "epsilon <= sqrt(ln(n/delta)/n) = 0.0159"),
-    ("shuffled-mirror-descent", inside("Simplex", 1.0), "a Simplex, which does not contain it"),
+    (
+        "shuffled-mirror-descent",
+        inside("Simplex", 1.0),
+        "the set is the simplex, which does not contain it",
+    ),
     (
         "shuffled-mirror-descent",
         lq(1.5, n=100, smoothness=9.0),
@@ -217,9 +221,8 @@ def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
         elif name == "Ball":
             assert not said and bound.failures(replace(at, constraint=None)) == bound.failures(at)
         else:
-            article = "an" if name == "L1Ball" else "a"
             assert said == [
-                f"The bound is proven on the l2 ball, and here the set is {article} {name}."
+                f"The bound is proven on the l2 ball, and here the set is {SETS[name].name}."
             ]
 
 
@@ -238,7 +241,7 @@ def test_the_norm_of_a_set_needs_symmetry(name):
         assert len(said) == (name not in SYMMETRIC), slug
         if name not in SYMMETRIC and bound.card.kind == "upper":
             assert math.isinf(bound.value(at))
-            assert f"and here it is a {name}" in said[0]
+            assert f"and here it is {SETS[name].name}." in said[0]
         elif bound.card.kind == "upper":
             assert math.isfinite(bound.value(at))
 
@@ -264,6 +267,11 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
     assert sampling == pytest.approx(c.lipschitz * c.diameter / math.sqrt(at.n))
     talwar = BY_SLUG["upper.sco.prior-talwar"].value(at)
     assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
+    # A lower rate takes the lower bound, where two are proven.
+    lowest = body.gaussian_width().lower
+    least = BY_SLUG["lower.sco-strong.width"].terms(at)["privacy"]
+    share = (lowest * logs / (0.5 * at.n)) ** 2 / math.log(2 * at.d) ** 4
+    assert least == pytest.approx(c.lipschitz / c.diameter * share)
     if name in SYMMETRIC:
         delta = c.sample_strong_convexity * body.inradius**2
         strong = rate_strong(inputs, delta)

@@ -194,7 +194,11 @@ SENTENCES = [
     ("upper.user.phased-sgd-explicit", users(300), "more users to pass than n=300"),
     ("upper.user.accelerated-explicit", users(300), "more users to pass than n=300"),
     ("upper.user.group-privacy-explicit", users(budget=PureDP(epsilon=1.0)), "1-DP"),
-    ("lower.user.rate", replace(users(), constraint=L1Ball(d=5, radius=1.0)), "an L1Ball"),
+    (
+        "lower.user.rate",
+        replace(users(), constraint=L1Ball(d=5, radius=1.0)),
+        "the set is the l1 ball",
+    ),
     ("lower.user.strong-rate", users(), "nothing is proven"),
 ]
 

@@ -35,6 +35,7 @@ from dpsco_core.methods.mean.ladder import (
     radius_choice,
     wide_choice,
 )
+from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import centre_share, descend, plan_centre, tail
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
 from dpsco_core.problems import MeanEstimation
@@ -177,9 +178,8 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
     plan = plan_centre(4000, 3, 50.0, 1.0, rho=1e6)
     assert len(plan.radii) > 1 and list(plan.radii) == sorted(plan.radii, reverse=True)
     ledger = Ledger(ZCDP(rho=1.001e6))
-    answer = descend(
-        DenseRows(x), plan.radii, plan.rhos, ledger, np.random.default_rng(1), label="centre"
-    )
+    rng = np.random.default_rng(1)
+    answer = descend(Reading(DenseRows(x)), plan.radii, plan.rhos, ledger, rng, label="centre")
     expected = np.zeros(3)
     for radius in plan.radii:
         away = x - expected

@@ -9,7 +9,8 @@ import pytest
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, row_norms
 from dpsco_core.methods.mean import ladder as ladder_module
-from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, norms_about
+from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts
+from dpsco_core.methods.mean.lengths import norms_about
 
 CENTRE = np.array([0.3, -0.2, 0.1, 0.0, 0.25])
 
@@ -44,7 +45,7 @@ def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) 
     counts = norm_counts(rows, ladder(60.0, 500), CENTRE, kept)
     sums = clipped_sums(rows, radii, CENTRE, kept)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ladder_module, "_near_centre", lambda *_: None)
+        patch.setattr(ladder_module, "near_centre", lambda *_: None)
         assert counts.tolist() == norm_counts(rows, ladder(60.0, 500), CENTRE).tolist()
         assert sums == pytest.approx(clipped_sums(rows, radii, CENTRE), rel=1e-12)
 

@@ -45,7 +45,7 @@ class OutputPerturbation(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(
-        fixed=3.7e5, per_row=152, per_element=1.9, per_piece=3e4, closed_form=CLOSED_FORM
+        fixed=3.7e5, per_row=110, per_element=1.9, per_piece=3e4, closed_form=CLOSED_FORM
     )
     card = MethodCard(
         slug="sco.output-perturbation",

@@ -63,7 +63,7 @@ class PureObjectivePerturbation(PerturbedObjective):
 
     reads = "whole"
     cost = MethodCost(
-        fixed=3.4e5, per_row=371, per_element=5.4, per_piece=3e4, closed_form=CLOSED_FORM
+        fixed=3.4e5, per_row=150, per_element=6, per_piece=3e4, closed_form=CLOSED_FORM
     )
     departs = (
         Departure(

@@ -50,7 +50,9 @@ class UserAcceleratedNonsmooth(FilteredGradients):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2.1e6, per_row=50, per_element=2.5, unit="step", rough_steps=(500, 8))
+    cost = MethodCost(
+        fixed=0, per_row=50, per_element=2.5, per_piece=2.1e6, unit="step", rough_steps=(500, 8)
+    )
     card = MethodCard(
         slug="user.accelerated-nonsmooth",
         name="Filtered gradients, smoothed",

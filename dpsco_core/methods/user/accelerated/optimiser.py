@@ -50,7 +50,9 @@ class UserAccelerated(FilteredGradients):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=1.8e6, per_row=14, per_element=3.5, unit="step", rough_steps=(500, 8))
+    cost = MethodCost(
+        fixed=0, per_row=14, per_element=3.5, per_piece=1.8e6, unit="step", rough_steps=(500, 8)
+    )
     card = MethodCard(
         slug="user.accelerated",
         name="Filtered gradients",

@@ -64,7 +64,9 @@ class UserAcceleratedStrong(FilteredGradients):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=1.1e6, per_row=8, per_element=1.5, unit="step", rough_steps=(70, 64))
+    cost = MethodCost(
+        fixed=0, per_row=14, per_element=1.5, per_piece=1.1e6, unit="step", rough_steps=(70, 64)
+    )
     card = MethodCard(
         slug="user.accelerated-strong",
         name="Filtered gradients, strongly convex",

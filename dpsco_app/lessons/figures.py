@@ -12,12 +12,19 @@ from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS, PART_INKS, Pair
 from dpsco_app.figure.methods import SIGNS, colour_of, is_dashed, short_names, symbol_of
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
 from dpsco_app.front.titles import axis_title
-from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
-from dpsco_app.pages.learn.findings import LessonEvidence, average, short, worst_of_a_hundred
-from dpsco_app.pages.learn.lessons import Lesson
+from dpsco_app.lessons.findings import (
+    LessonEvidence,
+    average,
+    curve,
+    errors_of,
+    short,
+    worst_of_a_hundred,
+)
+from dpsco_app.lessons.lessons import Lesson
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin, upright
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import lessons as core
 from dpsco_core.explain.budgets import guess_ceiling
@@ -38,6 +45,7 @@ AXES = {
     "radius": OVER_RADIUS,
     "look": OVER_RADIUS,
 }
+HEIGHT = 460  # pixels of a figure
 SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 
 
@@ -48,6 +56,11 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]
+
+
+def room_for_names(figure: Figure) -> int:
+    """Return the pixels that the ladder of a figure takes beside it."""
+    return 110 + 7 * max((len(row.name) for row in figure.ladder.rows), default=0)
 
 
 def colour_named(key: str) -> Pair:
@@ -151,24 +164,25 @@ def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
 def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
     scenario, other = lesson.scenario, lesson.other
     names = short_names(scenario.methods)
-    tables = {"": evidence.table}
+    sets = {"": evidence.points}
     if other is not None:
-        sets = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
-        tables = dict(zip(sets, (evidence.table, evidence.beside), strict=True))
+        places = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
+        sets = dict(zip(places, (evidence.points, evidence.beside), strict=True))
     column = "median" if lesson.experiment == "tails" else "mean"
     lines = []
-    for (where, table), dash in zip(tables.items(), ("solid", "dash"), strict=False):
-        for key, rows in table[table["series"] != core.CUT].groupby("series", sort=False):
-            look = _look(str(key), names)
+    for (where, points), dash in zip(sets.items(), ("solid", "dash"), strict=False):
+        for key in dict.fromkeys(p.series for p in points if p.series != core.CUT):
+            look = _look(key, names)
             name = f"{look['name']}{where}"
+            heights, low, high = (curve(points, key, c) for c in (column, "q10", "q90"))
             lines.append(
                 Line(
                     key=f"{key}{where}",
-                    x=rows["x"].tolist(),
-                    y=rows[column].tolist(),
-                    low=rows["q10"].tolist(),
-                    high=rows["q90"].tolist(),
-                    hover=[f"{name}: {rounded(y)}" for y in rows[column]],
+                    x=list(heights),
+                    y=list(heights.values()),
+                    low=list(low.values()),
+                    high=list(high.values()),
+                    hover=[f"{name}: {rounded(y)}" for y in heights.values()],
                     **({"dash": dash} | look | {"name": name}),
                 )
             )
@@ -205,7 +219,7 @@ def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> Ladder
     """Return the row of a line in the ladder, with its number at x, or over all of its trials."""
     name, value = line.name, _value_at(line, at)
     if line.key in CHOOSES:
-        value = average(evidence.table, line.key)
+        value = average(evidence.points, line.key)
     elif at not in line.x:
         name = f"{name} at {symbol} = {number_text(line.x[-1])}"
     return LadderRow(
@@ -224,14 +238,13 @@ def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> Ladder
 def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     """Return, for every method, the percentage of the samples whose error is larger than x."""
     lines: list[Line] = []
-    for method, group in evidence.errors.groupby("method", sort=False)["error"]:
-        values = np.sort(group.to_numpy())
+    for method, errors in errors_of(evidence.outcomes).items():
+        values = np.sort(errors)
         above = 100 * (1 - np.arange(len(values)) / len(values))
-        name = method_card(str(method)).name
         lines.append(
             Line(
-                key=str(method),
-                name=name,
+                key=method,
+                name=method_card(method).name,
                 x=values.tolist(),
                 y=above.tolist(),
                 colour=INK if lines else METHODS["grey"],
@@ -240,7 +253,7 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
     across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
-    worst = worst_of_a_hundred(evidence.errors)
+    worst = worst_of_a_hundred(evidence.outcomes).values()
     return Figure(
         panels=[Panel(title="", x=across, lines=lines)],
         y=replace(y, ticks=[(t, f"{t:g} %") for t in (0.5, 1, 5, 10, 50, 100) if t >= low]),

@@ -209,8 +209,8 @@ WORDS: dict[str, LessonWords] = {
         before="Clipped user gradients: hiding a user takes the same noise at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are. Filtered "
         "gradients need noise that shrinks with m. But they must first test, privately, whether "
-        "the averages agree, which needs many users. The view Users maps which is better for "
-        "which n, m and ε.",
+        "the averages agree, which needs many users. The dashboard's page Users maps which is "
+        "better for which n, m and ε.",
     ),
     "lower-bound": LessonWords(
         title="Why no algorithm can do better",
@@ -225,7 +225,7 @@ WORDS: dict[str, LessonWords] = {
         why="The spikes are as rare as they can be while they still move the mean: rarer ones "
         "would not matter, and more frequent ones could be seen. The shaded region also binds "
         "algorithms that nobody has found yet. The gap between it and the best line is what is "
-        "still unknown: a better algorithm, or a better proof. That was the path. Go on in "
-        "**Explore**, where you can change all that was fixed here.",
+        "still unknown: a better algorithm, or a better proof. That was the path. Go on "
+        "with the **curves**, where you can change all that was fixed here.",
     ),
 }

@@ -1,12 +1,12 @@
-"""The lessons of the page Learn, in their order: what is asked, what runs, and who judges."""
+"""The lessons, in their order: what is asked, what runs, and who judges."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.findings import LessonEvidence
-from dpsco_app.pages.learn.words import WORDS, LessonWords
+from dpsco_app.lessons import findings as find
+from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST, number_text
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
 from dpsco_core.catalogue import bound, method_card
@@ -94,8 +94,8 @@ class Lesson:
         if self.height is not None:
             return self.last, self.height(evidence, number)
         # A handle that moves sideways has the height of the middle.
-        errors = evidence.table["mean"]
-        return number, float((errors.min() * errors.max()) ** 0.5)
+        errors = [point.mean for point in evidence.points]
+        return number, float((min(errors) * max(errors)) ** 0.5)
 
     def trials(self, evidence: LessonEvidence) -> list[Point]:
         """Return where the trials land."""
@@ -104,8 +104,8 @@ class Lesson:
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
         if self.experiment is not None:
             return [(r.x, r.value) for r in evidence.rows if r.series == self.lands]
-        rows = evidence.errors[evidence.errors["method"] == self.lands]
-        return [(float(x), float(e)) for x, e in zip(rows["x"], rows["error"], strict=True)]
+        own = (o for o in evidence.outcomes if o.method == self.lands)
+        return [(float(o.x), o.error) for o in own if o.x is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +239,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.private_look,
         numbers=FACTORS[:13],
         unit=" times",
-        height=lambda e, times: times * float(find.curve(e.table, PRIVATE).min()),
+        height=lambda e, times: times * min(find.curve(e.points, PRIVATE).values()),
         lands=ADAPTIVE,
         elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
     ),
@@ -256,7 +256,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.fall,
         numbers=FACTORS,
         unit=" times",
-        height=lambda e, times: float(find.curve(e.table, "mean.clipped").iloc[0]) / times,
+        height=lambda e, times: find.first_height(find.curve(e.points, "mean.clipped")) / times,
         lands="mean.clipped",
         given=("mean.sample",),
         first="mean.clipped",
@@ -290,7 +290,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.laplace_over_gaussian,
         numbers=FACTORS[:17],
         unit=" times",
-        height=lambda e, times: times * find.at_end(e.table, "mean.cwme-cdp"),
+        height=lambda e, times: times * find.at_end(e.points, "mean.cwme-cdp"),
         lands="mean.cwme-pure",
         given=("mean.sample", "mean.cwme-cdp"),
     ),
@@ -334,7 +334,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.width_gain,
         numbers=FACTORS,
         unit=" times",
-        height=lambda e, times: find.added(e.beside) / times + find.at_end(e.table, "sco.erm"),
+        height=lambda e, times: find.added(e.beside) / times + find.at_end(e.points, "sco.erm"),
         lands="sco.objective-perturbation",
         given=("sco.erm",),
         against="l2",

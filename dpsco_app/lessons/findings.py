@@ -1,11 +1,11 @@
 """What the run of a lesson found: the answer to its question, with its numbers in a sentence."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import pandas as pd
+import numpy as np
 
 from dpsco_app.parts.error_parts import PART_NAMES, percents
 from dpsco_app.parts.options import at_most, inside, number_text, separated, short_text
@@ -26,7 +26,9 @@ from dpsco_core.explain.lessons import (
     SIZES,
     STUDENT,
     LessonRow,
+    SeriesPoint,
 )
+from dpsco_core.runs.study import Outcome
 
 ALIKE = 1.15  # two errors within this factor count as the same
 FREE = 1.1
@@ -37,13 +39,13 @@ NONE_CUT, MOST_CUT = 0.01, 0.5
 class LessonEvidence:
     """What a lesson has measured."""
 
-    table: pd.DataFrame  # as `series_table`: of a study, too, a method a series
-    errors: pd.DataFrame = field(default_factory=pd.DataFrame)  # the `frame` of a study
-    beside: pd.DataFrame = field(default_factory=pd.DataFrame)  # the table on the second set
+    points: tuple[SeriesPoint, ...]  # a study has a series for each method
+    outcomes: tuple[Outcome, ...] = ()  # the cells of a study
+    beside: tuple[SeriesPoint, ...] = ()  # the points on the second set
     # the largest proven lower bound at the points of the grid
-    floor: dict[float, float] = field(default_factory=dict)
+    floor: Mapping[float, float] = field(default_factory=dict)
     # what the starting point leaves, which uses no data
-    start: dict[float, float] = field(default_factory=dict)
+    start: Mapping[float, float] = field(default_factory=dict)
     rows: tuple[LessonRow, ...] = ()  # the rows of an experiment: every trial
 
 
@@ -58,49 +60,79 @@ class LessonFinding:
 
 
 Find = Callable[[LessonEvidence], LessonFinding]
+Curve = dict[float, float]  # the height of a line, by x
 short = partial(short_text, digits=2)
 
 
-def curve(table: pd.DataFrame, name: str, column: str = "mean") -> pd.Series:
-    """Return a column of a method, or of a line of an experiment, by x."""
-    return table[table["series"] == name].sort_values("x").set_index("x")[column]
+def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Curve:
+    """Return a column of a method, or of a line of an experiment, in the order of x."""
+    own = sorted((p for p in points if p.series == name), key=lambda p: p.x)
+    return {p.x: getattr(p, column) for p in own}
 
 
-def at_end(table: pd.DataFrame, method: str) -> float:
-    return float(curve(table, method).iloc[-1])
+def first_height(line: Curve) -> float:
+    return next(iter(line.values()))
 
 
-def added(table: pd.DataFrame) -> float:
+def last_height(line: Curve) -> float:
+    return next(reversed(line.values()))
+
+
+def lowest_x(line: Curve) -> float:
+    """Return the x at which a line is lowest."""
+    return min(line, key=line.__getitem__)
+
+
+def quotients(line: Curve, other: Curve) -> Curve:
+    """Return a line as multiples of another one."""
+    return {x: y / other[x] for x, y in line.items()}
+
+
+def at_end(points: Sequence[SeriesPoint], method: str) -> float:
+    return last_height(curve(points, method))
+
+
+def added(points: Sequence[SeriesPoint]) -> float:
     """Return what privacy adds to the risk of objective perturbation at the last x."""
-    return at_end(table, "sco.objective-perturbation") - at_end(table, "sco.erm")
+    return at_end(points, "sco.objective-perturbation") - at_end(points, "sco.erm")
 
 
-def average(table: pd.DataFrame, name: str) -> float:
+def average(points: Sequence[SeriesPoint], name: str) -> float:
     """Return the mean over all trials of a line; of a line of errors, their root mean square."""
-    rows = table[table["series"] == name]
+    own = [p for p in points if p.series == name]
     power = 2 if name in ERRORS else 1
-    whole = (rows["mean"] ** power * rows["trials"]).sum() / rows["trials"].sum()
+    whole = sum(p.mean**power * p.trials for p in own) / sum(p.trials for p in own)
     return float(whole ** (1 / power))
 
 
-def worst_of_a_hundred(errors: pd.DataFrame) -> pd.Series:
+def errors_of(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+    """Return the errors of all samples, by method."""
+    errors: dict[str, list[float]] = {}
+    for outcome in outcomes:
+        errors.setdefault(outcome.method, []).append(outcome.error)
+    return errors
+
+
+def worst_of_a_hundred(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Return, by method, the error that one sample in a hundred reaches: a sample's own error.
 
     Between the errors of two samples nothing was measured, and the figure has no point.
     """
-    return errors.groupby("method", sort=False)["error"].quantile(0.99, interpolation="higher")
+    return {
+        method: float(np.quantile(errors, 0.99, method="higher"))
+        for method, errors in errors_of(outcomes).items()
+    }
 
 
-def _from_there_on(holds: pd.Series) -> float:
+def _from_there_on(holds: Mapping[float, bool]) -> float:
     """Return the first x from which on something holds, up to the last."""
-    return next(float(x) for x in holds.index if holds.loc[x:].all())
+    xs = sorted(holds)
+    return next(x for i, x in enumerate(xs) if all(holds[later] for later in xs[i:]))
 
 
 def largest_record(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 1: the median of the largest record of the heavy-tailed samples."""
-    heavy, light = (
-        float(curve(evidence.table, law, "median")[SIZES[-1]]) for law in (STUDENT, GAUSSIAN)
-    )
+    heavy, light = (curve(evidence.points, law, "median")[SIZES[-1]] for law in (STUDENT, GAUSSIAN))
     return LessonFinding(
         answer=heavy,
         headline=f"The largest heavy-tailed record is {short(heavy / light)} times the largest "
@@ -112,10 +144,11 @@ def largest_record(evidence: LessonEvidence) -> LessonFinding:
 
 def sturdier(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 2: sample mean against median of means, in the median and the worst of 100."""
-    by_method = evidence.errors.groupby("method")["error"]
     mean, sturdy = "mean.sample", "mean.median-of-means"
-    typical, worst = by_method.quantile(0.5), worst_of_a_hundred(evidence.errors)
-    ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
+    errors = errors_of(evidence.outcomes)
+    typical = {method: float(np.median(own)) for method, own in errors.items()}
+    worst = worst_of_a_hundred(evidence.outcomes)
+    ratios = (typical[mean] / typical[sturdy], worst[mean] / worst[sturdy])
     kinds = tuple("sturdy" if r > ALIKE else "mean" if r < 1 / ALIKE else "alike" for r in ratios)
     answers: dict[tuple[str, ...], str] = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
     return LessonFinding(
@@ -130,9 +163,8 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
 
 def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 3: the share of right guesses in percent."""
-    share = 100 * average(evidence.table, RIGHT)
-    rows = evidence.table[evidence.table["series"] == RIGHT]
-    guesses = int((rows["x"] * rows["trials"]).sum())
+    share = 100 * average(evidence.points, RIGHT)
+    guesses = int(sum(p.x * p.trials for p in evidence.points if p.series == RIGHT))
     ceiling = guess_ceiling(GAME_EPSILON)
     return LessonFinding(
         answer=share,
@@ -144,27 +176,29 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
-    private = curve(evidence.table, PRIVATE)
-    best = float(private.index[int(private.argmin())])
-    share = float(curve(evidence.table, CUT)[best])
-    squares = {p: float(curve(evidence.table, p)[best]) ** 2 for p in (SAMPLING, BIAS, NOISE)}
+    private = curve(evidence.points, PRIVATE)
+    best = lowest_x(private)
+    share = curve(evidence.points, CUT)[best]
+    squares = {p: curve(evidence.points, p)[best] ** 2 for p in (SAMPLING, BIAS, NOISE)}
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
-    ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
+    ends = f"{short(first_height(private))} at the smallest radius"
     return LessonFinding(
         answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
         f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
-        f"square, {made}: squares of parts add up. The private error is {ends} largest.",
+        f"square, {made}: squares of parts add up. The private error is {ends}, "
+        f"{short(last_height(private))} at the largest.",
     )
 
 
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
-    private = curve(evidence.table, PRIVATE)
-    looked, blind = (average(evidence.table, name) for name in (ADAPTIVE, BLIND))
-    best, least = float(private.index[int(private.argmin())]), float(private.min())
+    private = curve(evidence.points, PRIVATE)
+    looked, blind = (average(evidence.points, name) for name in (ADAPTIVE, BLIND))
+    best = lowest_x(private)
+    least = private[best]
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
     near = f"{short(looked / least)} times"
     return LessonFinding(
@@ -180,46 +214,47 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
 
 def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: how many times the private error falls from the first n to the last."""
-    private, public = (curve(evidence.table, m) for m in ("mean.clipped", "mean.sample"))
-    ratio, plain = (float(c.iloc[0] / c.iloc[-1]) for c in (private, public))
-    first, last = (number_text(x) for x in (private.index[0], private.index[-1]))
+    private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
+    ratio, plain = (first_height(c) / last_height(c) for c in (private, public))
+    few, many = (number_text(x) for x in (min(private), max(private)))
     return LessonFinding(
         answer=ratio,
         headline=f"The private error falls by a factor of {short(ratio)}; without privacy by a "
         f"factor of {short(plain)}",
-        said=f"From n = {first} to n = {last} the private error falls from "
-        f"{short(private.iloc[0])} to {short(private.iloc[-1])}, by a factor of "
+        said=f"From n = {few} to n = {many} the private error falls from "
+        f"{short(first_height(private))} to {short(last_height(private))}, by a factor of "
         f"**{short(ratio)}**; without privacy by a factor of **{short(plain)}**.",
     )
 
 
 def free_from(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 7: the smallest epsilon from which on the private error is within 10 %."""
-    ratios = curve(evidence.table, "mean.clipped") / curve(evidence.table, "mean.sample")
-    free = _from_there_on(ratios <= FREE)
-    first, low = short(ratios.iloc[0]), number_text(ratios.index[0])
+    private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
+    ratios = quotients(private, public)
+    free = _from_there_on({x: ratio <= FREE for x, ratio in ratios.items()})
+    most, low = short(first_height(ratios)), number_text(min(ratios))
     return LessonFinding(
         answer=free,
         headline=f"From ε = {number_text(free)} on privacy is free; at ε = {low} it costs "
-        f"{first} times the error",
-        said=f"At ε = {low} the private error is **{first} times** that without privacy; from "
+        f"{most} times the error",
+        said=f"At ε = {low} the private error is **{most} times** that without privacy; from "
         f"ε = **{number_text(free)}** on it is at most 10 % above.",
     )
 
 
 def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
-    laplace, gaussian = (curve(evidence.table, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
-    ratios = laplace / gaussian
-    first, last = (number_text(ratios.index[i]) for i in (0, -1))
-    ratio = float(ratios.iloc[-1])
+    laplace, gaussian = (curve(evidence.points, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
+    ratios = quotients(laplace, gaussian)
+    few, many = (number_text(d) for d in (min(ratios), max(ratios)))
+    ratio = last_height(ratios)
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {last} the error with Laplace noise is {short(ratio)} times that with "
+        headline=f"At d = {many} the error with Laplace noise is {short(ratio)} times that with "
         "Gaussian noise",
-        said=f"At d = {last} the error is **{short(laplace.iloc[-1])}** with Laplace noise and "
-        f"**{short(gaussian.iloc[-1])}** with Gaussian noise, a ratio of {short(ratio)}. At "
-        f"d = {first} the ratio is {short(ratios.iloc[0])}.",
+        said=f"At d = {many} the error is **{short(last_height(laplace))}** with Laplace noise and "
+        f"**{short(last_height(gaussian))}** with Gaussian noise, a ratio of {short(ratio)}. At "
+        f"d = {few} the ratio is {short(first_height(ratios))}.",
     )
 
 
@@ -229,19 +264,19 @@ COMPARED = ("sco.cwme", "sco.clipped")
 
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
-    curves = {m: curve(evidence.table, m) for m in ("sco.erm", *COMPARED)}
-    n, last = (float(x) for x in (evidence.table["x"].min(), evidence.table["x"].max()))
-    left = {m: float(curves[m][n]) for m in COMPARED} | {"start": evidence.start[n]}
+    curves = {m: curve(evidence.points, m) for m in ("sco.erm", *COMPARED)}
+    n, many = (end(p.x for p in evidence.points) for end in (min, max))
+    left = {m: curves[m][n] for m in COMPARED} | {"start": evidence.start[n]}
     best = min(left, key=left.__getitem__)
     names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
-    near = min(COMPARED, key=lambda m: float(curves[m][last]))
-    ratio = short(curves[near][last] / curves["sco.erm"][last])
+    near = min(COMPARED, key=lambda m: curves[m][many])
+    ratio = short(curves[near][many] / curves["sco.erm"][many])
     every = separated([f"{names[k]} **{short(v)}**" for k, v in left.items()])
     return LessonFinding(
         answer=best,
-        headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(last)} "
+        headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(many)} "
         f"{names[near]}: {ratio} times the best fit",
-        said=f"The risk that is left at n = {number_text(n)}: {every}. At n = {number_text(last)}, "
+        said=f"The risk that is left at n = {number_text(n)}: {every}. At n = {number_text(many)}, "
         f"the least is that with {names[near]}: **{ratio} times** the risk of the best fit "
         "without privacy.",
     )
@@ -249,23 +284,23 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
 
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
-    cross, ball = evidence.table, evidence.beside
-    last, parts = float(cross["x"].max()), (added(cross), added(ball))
+    cross, ball = evidence.points, evidence.beside
+    many, parts = max(p.x for p in cross), (added(cross), added(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
     prices = [1 + part / at_end(t, "sco.erm") for part, t in zip(parts, (cross, ball), strict=True)]
     useless = (
         " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
-        if at_end(ball, "sco.objective-perturbation") > evidence.start.get(last, math.inf)
+        if at_end(ball, "sco.objective-perturbation") > evidence.start.get(many, math.inf)
         else ""
     )
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {number_text(last)} privacy adds {short(ratio)} times less risk on the "
+        headline=f"At d = {number_text(many)} privacy adds {short(ratio)} times less risk on the "
         "ℓ₁ ball than on the ℓ₂ ball",
-        said=f"At d = {number_text(last)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
+        said=f"At d = {number_text(many)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
         f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
         f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
-        "ℓ₁ ball. As a multiple of that, as Explore has it, privacy costs "
+        "ℓ₁ ball. As a multiple of that, which the curves can show, privacy costs "
         f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
         "times** on the ℓ₂ ball.",
     )
@@ -274,24 +309,29 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
 def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 11: between which m of the grid the first method's error becomes the smaller."""
     methods = ("user.accelerated", "user.clipped-means")
-    filtered, plain = (curve(evidence.table, m) for m in methods)
+    filtered, plain = (curve(evidence.points, m) for m in methods)
     names = [method_card(m).name for m in methods]
-    blank = filtered.index.map(evidence.start)
-    pays, useful = (_from_there_on(filtered < other) for other in (plain, blank))
-    first, last = (number_text(filtered.index[i]) for i in (0, -1))
-    loss, gain = short(filtered.iloc[0] / plain.iloc[0]), short(plain.iloc[-1] / filtered.iloc[-1])
-    since = max((float(x) for x in filtered.index if x < pays), default=None)
+    blank = {x: evidence.start[x] for x in filtered}
+    pays, useful = (
+        _from_there_on({x: y < other[x] for x, y in filtered.items()}) for other in (plain, blank)
+    )
+    few, many = (number_text(m) for m in (min(filtered), max(filtered)))
+    loss, gain = (
+        short(first_height(filtered) / first_height(plain)),
+        short(last_height(plain) / last_height(filtered)),
+    )
+    since = max((x for x in filtered if x < pays), default=None)
     here = f"**{number_text(pays)}**"
     if since is not None:  # somewhere between two points of the grid
         here = f"**{number_text(since)}** to {here}"
     here = f"once users hold {here} items"
-    never = f" {names[1]} never do." * bool((plain > blank).all())
+    never = f" {names[1]} never do." * all(y > blank[x] for x, y in plain.items())
     return LessonFinding(
         answer=pays,
         headline=f"{names[0]} win {here.replace('**', '')}",
         since=since,
         said=f"{names[0]} have the smaller error {here}. "
-        f"At m = {first} their error is **{loss} times** that of {inside(names[1])}; at m = {last} "
+        f"At m = {few} their error is **{loss} times** that of {inside(names[1])}; at m = {many} "
         f"that of {inside(names[1])} is **{gain} times** larger. Not before m = "
         f"**{number_text(useful)}** do {inside(names[0])} beat the answer 0, which uses no "
         f"data.{never}",
@@ -300,12 +340,12 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
 
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 12: the error of simple clipping over the proven lower bound at the last n."""
-    last, floor = max(evidence.floor.items())
-    ratio, name = at_end(evidence.table, "mean.clipped") / floor, method_card("mean.clipped").name
+    many, floor = max(evidence.floor.items())
+    ratio, name = at_end(evidence.points, "mean.clipped") / floor, method_card("mean.clipped").name
     return LessonFinding(
         answer=ratio,
         headline=f"The error of {inside(name)} is {short(ratio)} times the proven limit",
-        said=f"At n = {number_text(last)} the error of {inside(name)} is **{short(ratio)} times** "
+        said=f"At n = {number_text(many)} the error of {inside(name)} is **{short(ratio)} times** "
         f"the proven limit, {short(floor)}. The lines of the private algorithms stay above the "
         "shaded region.",
     )

@@ -1,0 +1,44 @@
+"""What a hand moves in the figure of a lesson: every number it can predict, and where it stands."""
+
+from typing import Any
+
+from dpsco_app.figure.colours import INK, PAGE, Pair
+from dpsco_app.figure.theme import Theme
+from dpsco_app.lessons.figures import colour_named
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, first_height
+from dpsco_app.lessons.lessons import Answer, Lesson, answer_text, measured_text
+
+
+def handle(
+    lesson: Lesson,
+    evidence: LessonEvidence,
+    prediction: Answer | None,
+    finding: LessonFinding | None,
+) -> dict[str, Any]:
+    """Return what the browser reads of a question for a number; see `prediction.js`.
+
+    `finding` is that of the run: the measurement meets the prediction, and its trials land.
+    """
+    measured, start = None, None
+    if finding is not None:
+        place = lesson.place(evidence, float(finding.answer))
+        measured = (measured_text(lesson, finding), place)
+    if lesson.first:
+        own = curve(evidence.points, lesson.first)
+        start = (min(own), first_height(own))
+    return {
+        "question": lesson.words.question,
+        "texts": [answer_text(lesson, value) for value in lesson.numbers],
+        "places": [lesson.place(evidence, value) for value in lesson.numbers],
+        "chosen": None if prediction is None else lesson.answers.index(prediction),
+        "upright": lesson.height is None,
+        "start": start,
+        "measured": measured,
+        "trials": [] if finding is None else lesson.trials(evidence),
+    }
+
+
+def handle_colours(lesson: Lesson, theme: Theme) -> dict[str, str]:
+    """Return the colours of a handle, and of what is measured beside it."""
+    pairs: dict[str, Pair] = {"you": INK, "measured": colour_named(lesson.lands), "page": PAGE}
+    return {name: theme.colour(pair) for name, pair in pairs.items()}

@@ -1,0 +1,75 @@
+"""What is handed in: every answer with what was measured, as a table, and the score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
+from dpsco_app.lessons.lessons import SLUGS, Answer, Lesson, Verdict, answer_text, step_name
+
+HANDED_IN = "What you predicted, and what was measured"
+SENTENCE = "In one sentence: what have you learnt? Add your name if you hand it in."
+VERDICTS = ("Right or close", "Missed")
+COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
+# Of what is handed in, on the screen and on paper.
+REPORT_STYLE = """
+.report { border-collapse: collapse; width: 100%; }
+.report caption { font-size: 0; height: 0; }
+.report th, .report td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0;
+  border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
+@media (max-width: 760px) {
+  .report thead { display: none; }
+  .report td { display: block; border: 0; padding: 0.1rem 0; }
+  .report td:nth-child(2)::before { content: "Predicted: "; }
+  .report td:nth-child(3)::before { content: "Measured: "; }
+  .report td:first-child { font-weight: 600; padding-top: 0.75rem; }
+}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """A lesson that has been run, for one prediction."""
+
+    lesson: Lesson
+    prediction: Answer
+    evidence: LessonEvidence
+    finding: LessonFinding
+    verdict: Verdict
+
+
+def verdict_of(one: Answered) -> str:
+    return VERDICTS[not one.verdict.close]
+
+
+def progress(done: Sequence[Answered]) -> str:
+    """Return how many lessons are answered, and which of them well."""
+    counts = [
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
+        for name in VERDICTS
+        if (own := [one for one in done if verdict_of(one) == name])
+    ]
+    return " · ".join([f"{len(done)} of {len(SLUGS)} lessons answered", *counts])
+
+
+def report(done: Sequence[Answered], sentence: str) -> str:
+    """Return the table of what was predicted and measured, and the sentence, as HTML."""
+    rows = [
+        (
+            step_name(one.lesson.slug),
+            answer_text(one.lesson, one.prediction),
+            one.finding.said.replace("**", ""),
+            verdict_of(one),
+        )
+        for one in done
+    ]
+    heads = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    table = (
+        f"<table class='report'><caption>{HANDED_IN}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    )
+    below = f"<p><b>In one sentence:</b> {escape(sentence)}</p>" if sentence else ""
+    return (table if rows else "<p>No lesson is answered yet.</p>") + below

@@ -1,0 +1,30 @@
+"""The parts of Streamlit's own page that the dashboard reaches into: all of them.
+
+Streamlit promises a class for each key (`st-key-KEY`), and nothing else about its page: another
+version may name these parts differently. So each one stands here, with what a visitor would miss
+without it, and `tests/browser/test_insides.py` fails once Streamlit's page has it no more. Nothing
+else in the package names a part of Streamlit's page; `tests/app/parts/test_insides.py` keeps it so.
+"""
+
+# The link of a place in the menu. Streamlit marks the place that is shown, but not the place of a
+# view ("Who wins" is one of Explore's): nothing would say where one is.
+MENU_LINK = "[data-testid=stTopNavLink]"
+
+# The box of an open menu. Streamlit gives it the room below its button, however little: one at the
+# foot of a figure would show a single line. A least height makes it open upwards.
+MENU_BOX = "[data-testid=stPopoverBody]"
+
+# The buttons that open and close the sidebar. On a phone it lies over the page, and Streamlit
+# leaves it there when a page is chosen in it; the row above the figure has a button "Settings",
+# which opens it: Streamlit's own is a pair of arrows.
+OPEN_SIDEBAR = "[data-testid=stExpandSidebarButton]"
+CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
+
+# The place of the button that copies a text. Streamlit shows it while the pointer is on the text:
+# who opens "Link" would have to find out that the address can be copied by a click, and on a
+# screen without a pointer nobody would.
+COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
+
+# A caption. Streamlit pales its letters to a contrast of 3.9 with the page, and those of code in it
+# further: 4.5 is the least that people with weak eyes can read.
+CAPTION = "[data-testid=stCaptionContainer]"

@@ -1,0 +1,239 @@
+"""What a visit runs and draws: the result of its settings, beside what, and how far it is."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.changes import none_chosen
+from dpsco_app.front.links import BASE
+from dpsco_app.front.screen import FrontScreen, front_screen
+from dpsco_app.front.second import Beside, beside
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.options import HARDEST
+from dpsco_app.session.cells import estimate
+from dpsco_app.session.pace import DRAW_EVERY_SECONDS, figure_pace
+from dpsco_app.session.result import Growth, Result
+from dpsco_core.base.limits import Limits
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.runs.allowed import nearest_allowed, refusal
+from dpsco_core.runs.cost import Cost
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+# A hardest case that is predicted to take longer is run only where somebody asks for its panel.
+BESIDE_SECONDS = 1.5
+HEAD_START_SECONDS = 0.08
+AT_ONCE_SECONDS = 0.4  # a run of no more is drawn once
+
+
+class Curves:
+    """What runs of the settings, and what is drawn while it does."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        runs_all: bool,  # whether everything runs by itself, both panels, however long it takes
+    ) -> None:
+        self.limits, self.runs_all = limits, runs_all
+        self.result: Result | None = None  # what the last run has given
+        self.refused = ""  # why the present settings cannot run
+        self.now, self.view, self.others = BASE, ADDRESS.default, Beside()
+        self._allowed = BASE  # the last scenario that can be drawn
+        self._before: Result | None = None  # what stays until enough of `result` has run
+        self._stored: Scenario | None = None  # a study that was opened from a file
+        self._is_going = False
+        self._growth: Growth | None = None
+
+    # -- what is set --------------------------------------------------------------------------
+
+    def settle(self, scenario: Scenario, view: View, *, asked: bool) -> None:
+        """Take over the settings, and decide what is run and shown of them.
+
+        A run goes on where they stay as they are, and ends where they change. What has run before
+        is shown at once; anything else is run if that is `asked` for.
+        """
+        self.now, self.view = scenario, view
+        self._is_going = self.is_running  # what has come to its end goes on no more
+        pairs: list[Beside] = []
+
+        def others(one: Scenario) -> tuple[Scenario, ...]:
+            pairs.append(self.beside(one))
+            return pairs[0].scenarios
+
+        self.refused = refusal(scenario, self.limits, others) or none_chosen(scenario)
+        if pairs:  # it is of the right kind, be it too large or not
+            self._allowed = scenario
+        if self.refused:
+            self._is_going = False
+            return
+        self.others = pairs[0]
+        asked |= self.runs_all
+        if not self._is_shown:
+            known = self.result or Result(scenario)
+            wanted = scenario, *self.others.scenarios
+            there = set(wanted) <= set(known.scenarios) and self.result is not None
+            # What has run before waits for no button.
+            asked = asked or (not there and estimate(wanted).cells == 0)
+            if not asked and not there:
+                self._is_going = False
+                return
+            self._begin(known)
+        self._is_going = asked or self._is_going
+
+    def _begin(self, known: Result) -> None:
+        """Make the result of the settings, with what an earlier one holds of its scenarios."""
+        if self.result is not None and (self._before is None or self.result.can_be_drawn):
+            self._before = self.result
+        second, overlay = self.others.second, self.others.overlay
+        self.result = Result(
+            self.now,
+            known.of(self.now).outcomes,
+            beside=None if second is None else known.of(second),
+            role=self.others.role,
+            overlay=None if overlay is None else known.of(overlay),
+        )
+        self.result.take_known()
+        self._growth = None
+
+    def beside(self, scenario: Scenario) -> Beside:
+        """Return what is run beside a scenario.
+
+        Unless somebody asks, the hardest case is run only where that is quick, and allowed.
+        """
+        pair = beside(scenario, self.view.against, self.view.pin)
+        if pair.second is None or self.view.panel in ("both", "second"):
+            return pair
+        if self.view.panel == "first":
+            return replace(pair, second=None)
+        if pair.role != HARDEST or self.runs_all:  # somebody has asked for it
+            return pair
+        allowed = not refusal(scenario, self.limits, lambda _: pair.scenarios)
+        is_quick = allowed and estimate((pair.second,)).seconds <= BESIDE_SECONDS
+        return pair if is_quick else replace(pair, second=None)
+
+    def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
+        """Take a study from a file for what has run last."""
+        self.cancel()
+        self.result, self._before, self._growth = Result(scenario, outcomes), None, None
+        self._stored = scenario
+
+    def nearest(self) -> tuple[str, Any] | None:
+        """Return the smallest change of one field that is allowed, if there is any."""
+        return nearest_allowed(self.now, self.limits, lambda s: self.beside(s).scenarios)
+
+    def allows(self, scenario: Scenario) -> bool:
+        return not refusal(scenario, self.limits, lambda s: self.beside(s).scenarios)
+
+    # -- how it runs --------------------------------------------------------------------------
+
+    @property
+    def _is_shown(self) -> bool:
+        """Whether the result is that of the present settings."""
+        others = self.others.second, self.others.overlay
+        return self.result is not None and self.result.shows(self.now, *others)
+
+    @property
+    def is_running(self) -> bool:
+        return self._is_going and self.result is not None and not self.result.complete
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the controls hold a stored study that is too large to be run here."""
+        is_stored = self.result is not None and self.now == self._stored == self.result.scenario
+        return is_stored and bool(refusal(self.now, self.limits))
+
+    def cancel(self) -> None:
+        self._is_going = False
+
+    def work(self, is_over: Callable[[], bool]) -> bool:
+        """Run cells until `is_over` says so, one at least; return whether there are more."""
+        if not self.is_running or self.result is None:
+            return False
+        growth = self._growth
+        if growth is None or not growth.is_left:
+            growth = self._growth = Growth(self.result)
+            self._pace = figure_pace(DRAW_EVERY_SECONDS)
+        growth.work(is_over)
+        return self.is_running
+
+    @property
+    def finished(self) -> int:
+        return 0 if self.result is None else self.result.finished
+
+    @property
+    def so_far(self) -> str:
+        """How many of the runs are done."""
+        return "" if self.result is None else self.result.so_far
+
+    @property
+    def seconds_left(self) -> float:
+        """What the rest of a run is predicted to take."""
+        return 0.0 if self._growth is None else self._growth.seconds_left
+
+    def start_ahead(self) -> None:
+        """Run for a moment before anything is drawn, or to the end where that is near."""
+        start = time.monotonic()
+
+        def is_over() -> bool:
+            spent = time.monotonic() - start
+            return spent > HEAD_START_SECONDS and spent + self.seconds_left > AT_ONCE_SECONDS
+
+        self.work(is_over)
+
+    def is_due(self) -> bool:
+        """Whether the figure is to grow."""
+        return not self.is_running or self._pace.due()
+
+    # -- what is drawn ------------------------------------------------------------------------
+
+    def result_to_draw(self) -> tuple[Result, bool]:
+        """Return the result that is drawn, and whether it is older than the last change.
+
+        It is of one moment: what is not yet measured of the present settings is not mixed with what
+        was measured of others.
+        """
+        if self.result is None:
+            return Result(self._allowed), bool(self.refused)
+        if self.refused:
+            return self.result, not self.is_read_only
+        is_young = self.is_running and not self.result.can_be_drawn
+        if self._is_shown and is_young and self._before is not None:
+            return self._before, True
+        return self.result, not self._is_shown
+
+    def left(self, *, is_old: bool) -> Cost | None:
+        """Return the work that is left of the present settings; None where they cannot run."""
+        if self.refused or self.result is None:
+            return None
+        if is_old:
+            return estimate((self.now, *self.others.scenarios))
+        return None if self.result.complete else estimate(self.result.scenarios)
+
+    def front(self, theme: Theme, result: Result, *, is_old: bool) -> FrontScreen:
+        """Return headline, figure and table of a result in the size and colours of a theme."""
+        studies, has_room = self._studies(result), theme.size.several
+        if self.view.panel == "second" and has_room:
+            studies = studies[-1:]
+        # Where there is room for one panel, the table has both.
+        one = len(studies) - 1 if self.view.panel == "second" else 0
+        only = None if has_room else one
+        return front_screen(studies, self.view, theme, only, before=is_old)
+
+    def _studies(self, result: Result) -> tuple[Study, ...]:
+        """Return the panels: what has been measured, between the bounds of what ran."""
+        scenario, over, second = result.scenario, result.overlay, result.beside
+        pinned = None if over is None else Study(scenario=over.scenario, outcomes=over.outcomes)
+        first = Study(
+            scenario=scenario,
+            outcomes=result.outcomes,
+            role="hardest" if is_hard(scenario) and hardest(scenario) is None else "own",
+            overlay=pinned,
+        )
+        if second is None or self.view.panel == "first":
+            return (first,)
+        return first, Study(scenario=second.scenario, outcomes=second.outcomes, role=result.role)

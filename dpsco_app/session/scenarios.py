@@ -1,0 +1,86 @@
+"""The one scenario of a visit, and what single pages show apart from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpsco_app.front.address import Address, V
+from dpsco_app.front.links import BASE
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS
+from dpsco_core.fields import NAMES
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What a page makes of the visit's scenario."""
+
+    # the nearest scenario that the page can show
+    fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
+    why: str = ""  # what the page needs, where that is not the visit's scenario
+    sampling: bool = True  # whether the page draws samples, of limited size
+    without: tuple[str, ...] = ()  # fields that mean nothing on the page
+    problems: tuple[str, ...] = PROBLEM_SLUGS  # slugs of the problems that the page is about
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Address[V]):
+    """A page as a visit knows it: what it shows beside the scenario, and what it makes of that."""
+
+    name: str
+    use: Use | None = None  # None for a page that is about no scenario
+
+
+class Scenarios:
+    """What the visit is about, and which pages show something else."""
+
+    def __init__(self) -> None:
+        self.mine = BASE
+        self._apart: dict[str, Scenario] = {}
+
+    def shown(self, page: Page[Any]) -> Scenario:
+        """Return what a page shows: what was set there alone, or what is nearest to the visit's."""
+        return self._apart.get(page.name) or self._nearest(page)
+
+    def take(self, scenario: Scenario, page: str) -> None:
+        """Make a scenario that of the visit, and of the page where it was chosen."""
+        self.show_here(None, page)
+        self.mine = in_order(scenario)
+
+    def show_here(self, scenario: Scenario | None, page: str) -> None:
+        """Set what one page shows; without a scenario, what is nearest to the visit's."""
+        if scenario is None:
+            self._apart.pop(page, None)
+        else:
+            self._apart[page] = in_order(scenario)
+
+    def is_apart(self, page: str) -> bool:
+        return page in self._apart
+
+    def follow(self, now: Scenario, page: Page[Any]) -> None:
+        """Take over what has been changed in a page's controls.
+
+        A field in which the page shows the visit's value changes for the whole visit, any other one
+        for this page alone.
+        """
+        before, own = self.shown(page), self.mine
+        changed = {
+            name: getattr(now, name)
+            for name in NAMES
+            if getattr(now, name) != getattr(before, name) == getattr(own, name)
+        }
+        try:
+            self.mine = replace(own, **changed).validate(DASHBOARD, sampling=False)
+        except InvalidInput:  # it fits the page's other values only
+            self.mine = own
+        self.show_here(None if now == self._nearest(page) else now, page.name)
+
+    def _nearest(self, page: Page[Any]) -> Scenario:
+        return in_order(page.use.fit(self.mine) if page.use is not None else self.mine)
+
+
+def in_order(scenario: Scenario) -> Scenario:
+    """Return a scenario with its methods in the order of the catalogue."""
+    return replace(scenario, methods=tuple(m for m in METHOD_SLUGS if m in scenario.methods))

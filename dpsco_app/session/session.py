@@ -1,0 +1,282 @@
+"""The session of a visit: it is told what a visitor does, and answers with a screen."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front import links
+from dpsco_app.front.address import PageView
+from dpsco_app.front.changes import Sweep, changed, level_of, offered
+from dpsco_app.front.second import pin_text
+from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.presets import Preset
+from dpsco_app.session.curves import Curves
+from dpsco_app.session.scenarios import Page, Scenarios, Use, in_order
+from dpsco_app.session.screen import Screen
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import Limits
+from dpsco_core.explain.window import notions_of
+from dpsco_core.fields import NAMES
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
+BUDGET = ("epsilon", "delta", "rho")
+FREE = ("methods", "grid", "seed")  # fields that no other one follows
+UNSET = Scenario()  # the values of fields that have had none yet
+CURVES: Page[View] = Page(name="explore", default=ADDRESS.default, lists=ADDRESS.lists, use=Use())
+NOWHERE = Page(name="", default=PageView())  # before a page is opened, and between two
+
+
+class Session:
+    """A visit: its scenario, what each page shows of it, what has run, and what is drawn.
+
+    An event is whole when its method returns, so that whoever is stopped between two finds a state
+    that somebody has asked for.
+    """
+
+    def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
+        self.scenarios = Scenarios()
+        self.curves = Curves(limits, runs_all=runs_all)
+        self.page: Page[Any] = NOWHERE  # the page that is shown
+        self.views: dict[str, PageView] = {}  # what each page shows, that was opened
+        self._wrong: dict[str, list[str]] = {}  # what is wrong in the addresses of the pages
+        self.scenario = links.BASE  # what the controls of the page say, be it allowed or not
+        self._hidden: dict[str, Any] = {}  # the last values of fields that others may hide
+        self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
+        self._last = links.BASE, ADDRESS.default  # the last settings that were allowed
+
+    # -- the visit ----------------------------------------------------------------------------
+
+    @property
+    def mine(self) -> Scenario:
+        """The scenario of the visit."""
+        return self.scenarios.mine
+
+    @property
+    def view(self) -> View:
+        """What the page of the curves shows beside the scenario."""
+        return cast(View, self.views.get(CURVES.name, CURVES.default))
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """What is wrong in the address of the page, until something is changed."""
+        return tuple(self._wrong.get(self.page.name, ()))
+
+    def open(
+        self, page: Page[Any], query: Mapping[str, str], also_wrong: Iterable[str] = ()
+    ) -> None:
+        """Open a page at an address; an empty one brings it back as it was left.
+
+        One without a scenario shows the visit's. On the page that is shown already, as on the way
+        back, an address is all that there is. `also_wrong` is what the host says of the address.
+        """
+        is_here = self.page.name == page.name
+        left = None if is_here or query else self.views.get(page.name)
+        view, problems = page.from_query(query) if left is None else (left, [])
+        scenario = None
+        if page.use is not None and (is_here or any(name in query for name in NAMES)):
+            scenario, wrong = links.read(query, sampling=page.use.sampling)
+            problems[:0] = wrong
+        self._turn_to(page)
+        if scenario is not None:
+            self.scenarios.take(scenario, page.name)
+        self.views[page.name] = view
+        self._load()
+        self._wrong[page.name] = [*problems, *also_wrong]
+        self._settle(asked=True)
+
+    def leave(self) -> None:
+        """Leave the page that is shown: what it could not show is not kept."""
+        self._turn_to(NOWHERE)
+
+    def _turn_to(self, page: Page[Any]) -> None:
+        self.page = page
+        self.scenario = self.scenarios.shown(page)
+
+    def look(self, page: Page[Any], view: PageView) -> None:
+        """Change what a page shows beside the scenario."""
+        if self.views.get(page.name) != view:
+            self.views[page.name] = view
+            self.forgive()
+            self._settle()
+
+    def forgive(self) -> None:
+        """Say no more what was wrong in the address."""
+        self._wrong.pop(self.page.name, None)
+
+    # -- the scenario -------------------------------------------------------------------------
+
+    def change(self, field: str, value: Any) -> str:
+        """Set a field; the others fit it. Return what gave way, in words."""
+        before, words = self.scenario, ""
+        if field == NOTION:
+            field, before = "rho", self._of_notion(before, value)
+            value = before.rho
+        elif field == "geometry" and value == "lq":
+            before = replace(before, q=self._hidden.get("q"))
+        if field == "methods":
+            value = in_order(replace(before, methods=tuple(value))).methods
+        elif field == "grid":
+            value = tuple(sorted(value))
+        elif field == "axis" and value not in NAMES:
+            value = None
+        if field in FREE:
+            after = replace(before, **{field: value})
+        else:
+            limits = self.curves.limits
+            after, self._sweep, words = changed(before, field, value, self._sweep, limits)
+        self._take(_in_range(after))
+        return words
+
+    def choose(self, field: str, value: float) -> str:
+        """Set a field from the figure: the others fit it where it asks for other algorithms."""
+        after: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
+        if level_of(after) != level_of(self.scenario):
+            return self.change(field, value)
+        self._take(after)
+        return ""
+
+    def show(self, scenario: Scenario) -> None:
+        """Put a scenario into the controls of the page."""
+        self._take(scenario)
+        self._begin_anew()
+
+    def take(self, scenario: Scenario) -> None:
+        """Make what the page shows the scenario of the visit."""
+        self.scenarios.take(scenario, self.page.name)
+        self._load()
+        self._settle()
+
+    def show_here(self, scenario: Scenario | None) -> None:
+        """Show a scenario on this page alone; without one, what is nearest to the visit's."""
+        self.scenarios.show_here(scenario, self.page.name)
+        self._load()
+        self._settle()
+
+    def is_apart(self) -> bool:
+        return self.scenarios.is_apart(self.page.name)
+
+    def value(self, field: str) -> Any:
+        """Return what the control of a field holds, be it shown or not."""
+        if field == NOTION:
+            return notions_of(self.scenario)[0]
+        value = getattr(self.scenario, field)
+        return value or self._hidden[field] if field in BUDGET else value
+
+    def _take(self, scenario: Scenario, *, asked: bool = False) -> None:
+        """Follow the controls of the page, as far as what they say is allowed."""
+        self.scenario = scenario = in_order(scenario)
+        self._remember_hidden(scenario)
+        self.forgive()
+        if self.page.name == CURVES.name:
+            self._settle(asked=asked)
+        elif self.page.use is not None:
+            try:
+                scenario.validate(self.curves.limits, sampling=self.page.use.sampling)
+            except InvalidInput:
+                return
+            self.scenarios.follow(scenario, self.page)
+
+    def _load(self) -> None:
+        """Put what the page shows into its controls."""
+        self.scenario = self.scenarios.shown(self.page)
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget what single controls have held before."""
+        scenario = self.scenario
+        self._sweep = scenario.grid, scenario.grid
+        self._hidden = {name: getattr(UNSET, name) or 0.1 for name in BUDGET}
+        self._remember_hidden(scenario)
+
+    def _remember_hidden(self, scenario: Scenario) -> None:
+        values = {name: getattr(scenario, name) for name in (*BUDGET, "q")}
+        self._hidden |= {name: value for name, value in values.items() if value}
+
+    def _of_notion(self, scenario: Scenario, notion: str) -> Scenario:
+        kept = self._hidden
+        if notion == "zcdp":
+            return replace(scenario, epsilon=None, delta=None, rho=kept["rho"])
+        delta = 0.0 if notion == "pure" else kept["delta"]
+        return replace(scenario, epsilon=kept["epsilon"], delta=delta, rho=None)
+
+    # -- the curves ---------------------------------------------------------------------------
+
+    def press_run(self) -> None:
+        self.forgive()
+        self._settle(asked=True)
+
+    def cancel(self) -> None:
+        self.curves.cancel()
+
+    def start(self, scenario: Scenario) -> None:
+        """Put a scenario into the controls and run it."""
+        self._take(scenario, asked=True)
+        self._begin_anew()
+
+    def start_preset(self, preset: Preset) -> None:
+        """Show a preset and run it, with what it is compared with."""
+        view = replace(self.view, against=preset.against, measure=preset.measure, pin="")
+        self.views[CURVES.name] = view
+        self.start(preset.scenario)
+
+    def pin(self) -> None:
+        """Keep the run that is drawn, to be compared with the next one."""
+        result, _ = self.curves.result_to_draw()
+        self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
+
+    def unpin(self) -> None:
+        self.look(CURVES, replace(self.view, pin=""))
+
+    def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
+        """Show a study from a file, as if it had been run here."""
+        self.views[CURVES.name] = replace(self.view, against=NO_SET, pin="")
+        self.curves.show_stored(scenario, outcomes)
+        self.show(scenario)
+        if self.curves.refused:  # no address leads to it: the page comes back as it was left
+            self.take(scenario)
+
+    def work(self, is_over: Callable[[], bool]) -> bool:
+        """Run cells until `is_over` says so, one at least; return whether there are more."""
+        return self.curves.work(is_over)
+
+    def _settle(self, *, asked: bool = False) -> None:
+        if self.page.name != CURVES.name:
+            return
+        scenario, view = self.scenario, self.view
+        self.curves.settle(scenario, view, asked=asked)
+        if not self.curves.refused:
+            self.scenarios.follow(scenario, self.page)
+            self._last = scenario, view
+
+    def screen(self, theme: Theme) -> Screen:
+        """Return all that the page of the curves shows now, in a theme."""
+        curves = self.curves
+        result, is_old = curves.result_to_draw()
+        now = curves.result or result
+        return Screen(
+            front=curves.front(theme, result, is_old=is_old),
+            result=result,
+            view=self.view,
+            now=self.scenario,
+            refused=curves.refused,
+            is_empty=curves.result is None,
+            is_old=is_old,
+            is_running=curves.is_running,
+            is_read_only=bool(curves.refused) and curves.is_read_only,
+            has_room=theme.size.several,
+            finished=now.finished,
+            cells=now.cells,
+            left=curves.left(is_old=is_old),
+            last=self._last,
+            wrong=self.wrong,
+        )
+
+
+def _in_range(scenario: Scenario) -> Scenario:
+    """Bring a value back that another one has put out of its range."""
+    known = offered("offset", scenario, scenario.offset)
+    return scenario if scenario.offset in known else replace(scenario, offset=known[-1])

@@ -1,0 +1,99 @@
+"""What stands around the figure of a lesson on the page without a server, as HTML."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from urllib.parse import urlencode
+
+from dpsco_app.front import links
+from dpsco_app.front.view import ADDRESS
+from dpsco_app.lessons import words
+from dpsco_app.lessons.lessons import CLOSE, SLUGS, Answer, Lesson
+from dpsco_app.lessons.report import SENTENCE, Answered, report
+from dpsco_app.lessons.view import HAND_IN, MOST, name_of
+from dpsco_app.site.screen import bold
+from dpsco_core.base.plain_latex import plain_formula
+
+STEPS = (*SLUGS, HAND_IN)
+RAISED = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\w))")
+
+
+def prose(text: str) -> str:
+    r"""Return the text of a lesson, whose formulas stand between dollars, as HTML.
+
+    Examples
+    --------
+    >>> prose(r"**Rare**, like $t^{-2.5}$.")
+    "<b>Rare</b>, like <span class='formula'>t<sup>−2.5</sup></span>."
+    """
+    pieces = bold(text).split("$")
+    return "".join(_formula(p) if i % 2 else p for i, p in enumerate(pieces))
+
+
+def _formula(latex: str) -> str:
+    plain = escape(plain_formula(latex.replace("&gt;", ">").replace("&lt;", "<")))
+    raised = RAISED.sub(lambda m: f"<sup>{m[1] or m[2]}</sup>", plain.replace("-", "−"))
+    return f"<span class='formula'>{raised}</span>"
+
+
+def steps(shown: str) -> str:
+    """Return the list of the steps, and the ways back and on, as HTML."""
+    chosen = {shown: " selected"}
+    options = "".join(
+        f"<option value='{step}'{chosen.get(step, '')}>{escape(name_of(step))}</option>"
+        for step in STEPS
+    )
+    at = STEPS.index(shown)
+    ways = (("Back", STEPS[at - 1 : at]), ("Next", STEPS[at + 1 : at + 2]))
+    buttons = "".join(
+        f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(to)}' "
+        f"title='{escape(''.join(map(name_of, to)))}'{'' if to else ' disabled'}>{way}</button>"
+        for way, to in ways
+    )
+    return f"<select id='lesson-step' aria-label='Step'>{options}</select>{buttons}"
+
+
+def choices(lesson: Lesson, given: Answer | None) -> str:
+    """Return the answers to choose from as HTML; each says its number in `data-answer`."""
+    chosen = {given: " checked"}
+    boxes = "".join(
+        f"<label><input type='radio' name='answer' id='answer-{i}' data-answer='{i}'"
+        f"{chosen.get(key, '')}>{escape(text)}</label>"
+        for i, (key, text) in enumerate(lesson.choices.items())
+    )
+    question = escape(lesson.words.question)
+    return f"<fieldset><legend>{question}</legend>{boxes}</fieldset>" if boxes else ""
+
+
+def verdict(lesson: Lesson, run: Answered) -> str:
+    """Return what the run says of the prediction, and why, as HTML."""
+    kind = "close" if run.verdict.close else "missed"
+    return (
+        f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
+        f"<p>{bold(run.finding.said)}</p></div>"
+        f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
+    )
+
+
+def ways_on(lesson: Lesson) -> str:
+    """Return the link that opens the lesson's setting among the curves, as HTML."""
+    view = ADDRESS.to_query(replace(ADDRESS.default, against=lesson.against))
+    address = urlencode(links.query(lesson.scenario) | view, safe=",")
+    label = "Open in Curves" if lesson.experiment is None else "See such data in Curves"
+    return f"<a href='?{escape(address)}#curves' data-open='{escape(address)}'>{label}</a>"
+
+
+def handed_in(done: Sequence[Answered], sentence: str) -> str:
+    """Return what is handed in, and where a sentence is added, as HTML."""
+    return "".join(_handed_in(done, sentence))
+
+
+def _handed_in(done: Sequence[Answered], sentence: str) -> Iterator[str]:
+    yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
+    yield (
+        f"<label class='sentence'><span>{escape(SENTENCE)}</span>"
+        f"<textarea id='lesson-sentence' maxlength='{MOST}' rows='2'>{escape(sentence)}</textarea>"
+        "</label>"
+    )
+    yield report(done, sentence)

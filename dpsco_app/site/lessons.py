@@ -1,0 +1,270 @@
+"""The lessons of the page without a server: predict, run in the browser, verdict.
+
+A plain class: whoever hosts it tells it what a visitor does, lets it work between two moves, and
+shows its screen. Results come from a `Results`, by default those that are run here.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlencode
+
+from dpsco_app.figure.head import head
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.table import ladder_table
+from dpsco_app.figure.theme import COMPACT, WIDE, Theme
+from dpsco_app.figure.values import Figure
+from dpsco_app.front.address import Address
+from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
+from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.handle import handle, handle_colours
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, judge, step_name
+from dpsco_app.lessons.measure import LessonResults, measure, work
+from dpsco_app.lessons.report import HANDED_IN, Answered, progress
+from dpsco_app.lessons.view import HAND_IN, START, LessonsView, answers_text
+from dpsco_app.site import lesson_parts as parts
+from dpsco_app.site.screen import plain
+from dpsco_app.site.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
+from dpsco_core.base.errors import require
+from dpsco_core.explain.lessons import LessonRow, Part, run_part
+from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
+from dpsco_core.scenario import Scenario
+
+FIGURE = "learn_figure"  # names the place of the figure, for the handle in it
+# Beside its text a figure has less room than on a page of its own.
+SIDE = replace(WIDE, width=780, height=HEIGHT, left=58)
+PHONE = replace(COMPACT, left=54)
+SIDE_WIDTH = 560  # pixels; a narrower place gets the figures for phones
+VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
+
+
+class Results(LessonResults, Protocol):
+    """The results of cells and parts, by whoever keeps them."""
+
+    def has(self, item: Cell | Part) -> bool:
+        """Whether a cell or a part has been run."""
+
+    def run(self, item: Cell | Part) -> None:
+        """Run a cell or a part, and keep what it gives."""
+
+
+class KeptResults:
+    """What has run since the page was opened."""
+
+    def __init__(self) -> None:
+        self._outcomes: dict[Cell, Outcome] = {}
+        self._rows: dict[Part, tuple[LessonRow, ...]] = {}
+
+    def has(self, item: Cell | Part) -> bool:
+        return item in (self._rows if isinstance(item, Part) else self._outcomes)
+
+    def run(self, item: Cell | Part) -> None:
+        if isinstance(item, Part):
+            self._rows[item] = run_part(item)
+        else:
+            self._outcomes[item] = run_cell(item)
+
+    def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        return [self._outcomes[cell] for cell in cells(scenario)]
+
+    def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        return self._rows[part]
+
+
+class Lessons:
+    """The lessons of a visit: which step is shown, what was answered, and what has run."""
+
+    def __init__(self, results: Results | None = None) -> None:
+        self.results: Results = KeptResults() if results is None else results
+        self.view = VIEW.default
+        self.wrong: list[str] = []
+        self._answered: dict[str, Answered] = {}
+        self._ask()
+
+    # -- what a visitor does ----------------------------------------------------------------
+
+    def open(self, query: str) -> None:
+        """Show what an address says."""
+        view, wrong = VIEW.from_query(dict(parse_qsl(query, keep_blank_values=True)))
+        self._set(view)
+        self.wrong = wrong
+
+    def go(self, step: str) -> None:
+        """Show another step."""
+        self._set(replace(self.view, lesson=step))
+
+    def run(self, slug: str, answer: int) -> None:
+        """Take over a prediction, the number of one of the answers, and run its lesson."""
+        require(slug in SLUGS, "lesson", "the name of a lesson", slug)
+        answers = BY_SLUG[slug].answers
+        most = f"a number from 0 to {len(answers) - 1}"
+        require(0 <= answer < len(answers), "answer", most, answer)
+        given = self.view.given() | {slug: answers[answer]}
+        self._set(replace(self.view, lesson=slug, answers=answers_text(given)))
+
+    def say(self, sentence: str) -> None:
+        """Keep the sentence that is handed in."""
+        self._set(replace(self.view, sentence=sentence))
+
+    def forget(self) -> None:
+        """Forget all answers and the sentence; what has run stays known."""
+        self._set(replace(self.view, answers="", sentence=""))
+
+    def _set(self, view: LessonsView) -> None:
+        view = view.validate()
+        # The doors of the dashboard are the other views of this page.
+        self.view = replace(view, lesson=SLUGS[0]) if view.lesson == START else view
+        self.wrong = []
+        self._ask()
+
+    def _ask(self) -> None:
+        """Note what is to be run: for the step that is shown first, then for the other answers."""
+        given, step = self.view.given(), self.view.lesson
+        own: list[Cell | Part] = [] if step == HAND_IN else work(BY_SLUG[step], before=True)
+        own += work(BY_SLUG[step]) if step in given else []
+        rest = [item for slug in given if slug != step for item in work(BY_SLUG[slug])]
+        every = dict.fromkeys([*own, *rest])
+        self.all, self._own = len(every), dict.fromkeys(own)
+        self.todo = [item for item in every if not self.results.has(item)]
+        self._is_drawn = False
+
+    # -- the runs ---------------------------------------------------------------------------
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self.todo)
+
+    def step(self, seconds: float) -> bool:
+        """Run for so long, one cell at least; return whether there is more."""
+        until = time.monotonic() + seconds
+        while self.todo:
+            self.results.run(self.todo.pop(0))
+            if time.monotonic() > until:
+                break
+        return bool(self.todo)
+
+    def due(self) -> bool:
+        """Whether there is something new to draw: a lesson shows whole runs only."""
+        return not self.todo or not (self._is_drawn or self._is_incomplete())
+
+    def _is_incomplete(self) -> bool:
+        """Whether cells of the step that is shown are missing."""
+        return any(item in self._own for item in self.todo)
+
+    # -- what is drawn ----------------------------------------------------------------------
+
+    @property
+    def address(self) -> str:
+        """The parameters of a link to the step; it is named where the first one is shown, too."""
+        query = {"lesson": self.view.lesson} | VIEW.to_query(self.view)
+        return urlencode(query, safe=",:")
+
+    def _measured(self, lesson: Lesson, *, before: bool) -> LessonEvidence | None:
+        """Return what a lesson has measured, or shows before; None while cells are missing."""
+        if not all(map(self.results.has, work(lesson, before=before))):
+            return None
+        return measure(lesson, self.results, before=before)
+
+    def answered(self, slug: str) -> Answered | None:
+        """Return a lesson that was answered and has run."""
+        lesson, given = BY_SLUG[slug], self.view.given()
+        if slug not in given:
+            return None
+        known, prediction = self._answered.get(slug), given[slug]
+        evidence = self._measured(lesson, before=False) if known is None else known.evidence
+        if evidence is None:
+            return None
+        finding = lesson.find(evidence) if known is None else known.finding
+        self._answered[slug] = Answered(
+            lesson=lesson,
+            prediction=prediction,
+            evidence=evidence,
+            finding=finding,
+            verdict=judge(lesson, prediction, finding),
+        )
+        return self._answered[slug]
+
+    def screen(self, theme: Theme) -> dict[str, Any]:
+        """Return all that the page shows, as plain values."""
+        step, self._is_drawn = self.view.lesson, not self._is_incomplete()
+        made = self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
+        around = {
+            "lesson": step,
+            "steps": parts.steps(step),
+            "forget": bool(self.view.answers),
+            "address": self.address,
+            "wrong": self.wrong,
+            "status": self.status(),
+            "done": not self.todo,
+        }
+        shown: dict[str, Any] = plain(made | around)
+        return shown
+
+    def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
+        slug, words = lesson.slug, lesson.words
+        run, given = self.answered(slug), self.view.given()
+        evidence = self._measured(lesson, before=True) if run is None else run.evidence
+        finding = None if run is None else run.finding
+        title = words.before if finding is None else finding.headline
+        charts, asked = [], None
+        if evidence is not None:
+            shown = figures(lesson, evidence, title, done=run is not None)
+            charts = [_chart(figure, theme) for figure in shown]
+        if evidence is not None and lesson.numbers:
+            asked = handle(lesson, evidence, given.get(slug), finding)
+            asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
+        return {
+            "head": head(step_name(slug), [title], [], theme),
+            "figures": charts,
+            "text": f"<p>{parts.prose(words.text)}</p>",
+            "choices": parts.choices(lesson, given.get(slug)),
+            "handle": asked,
+            "predicted": None if slug not in given else lesson.answers.index(given[slug]),
+            "verdict": "" if run is None else parts.verdict(lesson, run),
+            "links": parts.ways_on(lesson),
+            "score": escape(progress(self.all_answered())),
+            "report": "",
+        }
+
+    def _hand_in(self, theme: Theme) -> dict[str, Any]:
+        done = self.all_answered()
+        return {
+            "head": head(HANDED_IN, [progress(done)], [], theme),
+            "figures": [],
+            "text": "",
+            "choices": "",
+            "handle": None,
+            "predicted": None,
+            "verdict": "",
+            "links": "",
+            "score": "",
+            "report": parts.handed_in(done, self.view.sentence),
+        }
+
+    def all_answered(self) -> list[Answered]:
+        """Return every lesson that was answered and has run, in the order of the lessons."""
+        return [run for slug in SLUGS if (run := self.answered(slug)) is not None]
+
+    def status(self) -> str:
+        """Return how far the runs are, or what comes next."""
+        if self.todo:
+            return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
+        answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.given()
+        return LESSON_LIVE if answered else LESSON_PREDICT
+
+
+def _chart(figure: Figure, theme: Theme) -> dict[str, Any]:
+    """Return a figure as the page draws it, with its ladder as a table."""
+    size = theme.size
+    if size.ladder:
+        right = room_for_names(figure) if figure.ladder.rows else 20
+        theme = replace(theme, size=replace(size, right=right))
+    table = ladder_table(figure, theme) if figure.ladder.rows else ""
+    return {"alt": figure.alt, "table": table, **plotly(figure, theme)}
+
+
+def lesson_theme(width: float, *, dark: bool) -> Theme:
+    """Return the theme and the size of a lesson's figures for a place of so many pixels."""
+    return Theme(dark=dark, size=SIDE if width > SIDE_WIDTH else PHONE)

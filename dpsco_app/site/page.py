@@ -1,0 +1,98 @@
+"""The page without a server as its engine holds it: the visit, the lessons, and what is asked."""
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+from dpsco_app.front import links
+from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.site import visit as curves
+from dpsco_app.site.visit import Visit
+from dpsco_app.site.words import CURVES, LESSONS
+from dpsco_core.base.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from dpsco_app.site.lessons import Lessons
+
+# The address of a visit in which nothing was moved.
+UNTOUCHED = urlencode(links.query(DEFAULT.scenario), safe=",")
+OF_LESSONS = ("lesson", "answers", "sentence")  # the parameters of an address that lessons read
+
+
+class LivePage:
+    """All views of a page: each runs what it shows, and keeps it while another one is shown."""
+
+    def __init__(self) -> None:
+        self.visit = Visit()
+
+    @cached_property
+    def lessons(self) -> "Lessons":
+        """The lessons, whose modules are for whoever opens one."""
+        from dpsco_app.site.lessons import Lessons
+
+        return Lessons()
+
+    # -- what a visitor does ----------------------------------------------------------------
+
+    def handle(self, message: str) -> None:
+        """Do what messages of the page ask for; what is not allowed is said on the next screen."""
+        for name, *values in json.loads(message):
+            if name == "lesson":
+                self._teach(*values)
+                continue
+            curves.handled(self.visit, json.dumps([[name, *values]]))
+            if name == "open" and any(key in OF_LESSONS for key, _ in parse_qsl(values[0])):
+                self.lessons.open(values[0])
+
+    def _teach(self, name: str, *values: Any) -> None:
+        acts: dict[str, Callable[..., None]] = {
+            "go": self.lessons.go,
+            "run": self.lessons.run,
+            "say": self.lessons.say,
+            "forget": self.lessons.forget,
+        }
+        try:
+            acts[name](*values)
+        except InvalidInput as problem:
+            self.lessons.wrong = [str(problem)]
+
+    # -- the runs ---------------------------------------------------------------------------
+
+    def _worker(self, view: str) -> "Visit | Lessons":
+        return self.lessons if view == LESSONS else self.visit
+
+    def is_working(self, view: str) -> bool:
+        """Whether a view has something to run; the picture draws at once."""
+        return view in (CURVES, LESSONS) and self._worker(view).is_running
+
+    def step(self, view: str, seconds: float) -> bool:
+        """Run for so long what a view shows; return whether there is more."""
+        return self._worker(view).step(seconds)
+
+    def due(self, view: str) -> bool:
+        """Whether a view is to be drawn anew."""
+        return self._worker(view).due()
+
+    def status(self, view: str) -> str:
+        """Return how far the runs of a view are."""
+        return self._worker(view).status()
+
+    # -- what is drawn ----------------------------------------------------------------------
+
+    def shown(self, view: str, width: float, *, dark: bool) -> str:
+        """Return the screen of a view, for a place of so many pixels, as JSON."""
+        if view != LESSONS:
+            return curves.shown(self.visit, curves.theme_of(width, dark=dark), view)
+        from dpsco_app.site.lessons import lesson_theme
+
+        screen = self.lessons.screen(lesson_theme(width, dark=dark))
+        address = self.visit.address
+        if address != UNTOUCHED:
+            screen["address"] += f"&{address}"  # the settings go along to the other views
+        return json.dumps(screen, ensure_ascii=False, allow_nan=False)
+
+    def file(self, kind: str) -> str:
+        """Return the results of the curves as JSON, or the script that makes them."""
+        return self.visit.json() if kind == "json" else self.visit.python()

@@ -1,0 +1,129 @@
+"""Records of several columns: a row that has a number in each of them is one record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.explain.columns.table import (
+    EXAMPLES,
+    NumberColumn,
+    UnusedCell,
+    chosen_cells,
+    chosen_names,
+    number_column,
+    open_file,
+)
+from dpsco_core.explain.tails import cap_notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberRecords:
+    """The rows of a file that have a number in every chosen column."""
+
+    chosen: tuple[str, ...]  # the columns, in the order in which they were named
+    names: tuple[str, ...]  # every column that holds numbers
+    kinds: tuple[tuple[str, str], ...]  # every column, and what it seems to hold
+    values: Vector  # shape (rows, columns)
+    left_out: int  # rows with a cell, but without a number in every chosen column
+    lacking: tuple[int, ...]  # how many of these lack the number of each column
+    examples: tuple[UnusedCell, ...]  # the first cell without a number of the first of them
+    assumptions: tuple[str, ...]  # what was assumed of the file and its numbers
+    notes: tuple[str, ...]  # the assumptions, and what was left out
+
+    @property
+    def used(self) -> int:
+        """The number of records."""
+        return len(self.values)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the records are the numbers of one column."""
+        return len(self.chosen) == 1
+
+    @property
+    def cap_notes(self) -> tuple[str, ...]:
+        """What is to be said of many numbers that are equal to the largest, or the smallest."""
+        pairs = zip(self.chosen, self.values.T, strict=True)
+        notes = [(name, note) for name, values in pairs for note in cap_notes(values)]
+        return tuple(note if self.is_single else f"{name}: {note}" for name, note in notes)
+
+
+def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRecords:
+    """Return the records of the columns that are named, by default the one of `read_column`.
+
+    A row without a number in one of the columns is left out as a whole: nothing is filled in. As
+    with a single column, a row in which all of them are blank is none. Raises `InvalidInput` as
+    `read_column` does.
+    """
+    file = open_file(content)
+    names = list(dict.fromkeys(chosen_names(file, names)))
+    require(bool(names), "columns", "at least one", 0)
+    chosen = [chosen_cells(file, name) for name in names]
+    columns = [number_column(file, cells) for cells in chosen]
+    values = np.column_stack([cells.read.values for cells in chosen])
+    has_number = ~np.isnan(values)
+    is_blank = np.array([[not cell.strip() for cell in one.cells] for one in chosen]).T
+    is_used = has_number.all(axis=1)
+    is_left_out = ~is_used & ~is_blank.all(axis=1)
+    examples = []
+    for row in np.flatnonzero(is_left_out)[:EXAMPLES].tolist():
+        examples.append(chosen[np.flatnonzero(~has_number[row])[0]].unused(row))
+    left_out = int(np.count_nonzero(is_left_out))
+    assumptions = _assumptions(columns)
+    notes = columns[0].notes
+    if len(columns) > 1:
+        used = int(np.count_nonzero(is_used))
+        notes = (*assumptions, rows_in_words(used, left_out, examples) + ".")
+    return NumberRecords(
+        chosen=tuple(names),
+        names=file.numeric_names,
+        kinds=file.kinds,
+        values=np.ascontiguousarray(values[is_used]),
+        left_out=left_out,
+        lacking=tuple(np.count_nonzero(~has_number[is_left_out], axis=0).tolist()),
+        examples=tuple(examples),
+        assumptions=assumptions,
+        notes=notes,
+    )
+
+
+def rows_in_words(used: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
+    """Say how many rows are used and left out, with the first of the latter.
+
+    Examples
+    --------
+    >>> cell = UnusedCell(column="b", cell="n/a", line=12, is_missing=True)
+    >>> rows_in_words(284, 16, [cell])
+    "284 rows used, 16 left out, for example 'n/a' in column b, line 12"
+    """
+    counts = f"{used:,} rows used, {left_out or 'none':{',' if left_out else ''}} left out"
+    if not examples:
+        return counts
+    first = examples[0]
+    cell = f"'{first.cell}'" if first.cell else "a blank cell"
+    return f"{counts}, for example {cell} in column {first.column}, line {first.line:,}"
+
+
+def names_in_words(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> names_in_words(["a", "b", "c"]), names_in_words(["a"])
+    ('a, b and c', 'a')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _assumptions(columns: Sequence[NumberColumn]) -> tuple[str, ...]:
+    """Return what was assumed of all columns, once, and of some of them, with their names."""
+    notes = dict[str, None]()
+    for column in columns:
+        for note in column.assumptions:
+            is_shared = all(note in other.assumptions for other in columns)
+            notes[note if is_shared else f"{column.name}: {note}"] = None
+    return tuple(notes)

@@ -1,0 +1,183 @@
+"""The forms of the private lower bounds on a mean, and the proofs that end in them.
+
+From the paper's own constants to the sharpest: each form at the spike probability that makes it
+largest, which is its value in the catalogue's row of that name, where it has one.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances import rate_distortion as distortion
+from dpsco_core.bounds.instances.binomial import maximise
+from dpsco_core.bounds.instances.prior import approximate_level
+from dpsco_core.explain.fano.instance import Class, MeanInstance, best_packing, packing_at
+
+Source = Literal["paper", "optimised", "hypercube"]
+# Its key, the slug of its row after "lower.mean." ("" without one), whose constants it has, its
+# spike probability, and the bound there.
+Form = tuple[str, str, Source, float, Callable[..., float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """One form of the lower bound."""
+
+    key: str
+    # The bound of the catalogue that has this value at these settings; "" without one.
+    slug: str
+    binds: Class
+    # the constants' source: the paper's own, the best ones for its instance, a sharper instance
+    source: Source
+    q: float  # the spike probability used
+    value: float  # 0 where the form says nothing
+
+
+def literal_probability(at: MeanInstance, binds: Class) -> float:
+    r"""Return the paper's spike probability with constant 1, within R.
+
+    :math:`\min(1,\sqrt d/(n\sqrt\rho))` or :math:`\min(1,d/(n\varepsilon))` (Kamath et al. 2022,
+    proof of Lemma 6.3).
+    """
+    s = at.scenario
+    count = math.sqrt(s.d / at.rho) if binds == "zcdp" else s.d / at.epsilon
+    return min(1.0, at.largest("spike"), count / s.n)
+
+
+def ladder(at: MeanInstance) -> tuple[Rung, ...]:
+    """Return the forms of the bound, from the paper's own constants to the sharpest."""
+    s = at.scenario
+    n, d, order, rho, epsilon = s.n, s.d, s.p, at.rho, at.epsilon
+    code, cube = at.largest("spike"), at.largest("hypercube")
+    level, implied = approximate_level(at.setting), (epsilon, 0.0)
+
+    def conditioned(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
+
+    plain = spikes.best_cdp(n, d, order, rho, code)
+    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
+    given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
+    cdp, dp = (n, d, order, rho), (n, d, order, epsilon)
+    gilbert, closed = spikes.best_cdp_gilbert(*cdp, code), hypercube.best_cdp_closed(*cdp, cube)
+    signs, distorted = hypercube.best_cdp(*cdp, cube), distortion.best(*cdp, cube)
+    concentrated: tuple[Form, ...] = (
+        ("literal-cdp", "", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
+        ("closed-cdp", "", "paper", _closed_probability(at), _closed_value),
+        ("fano-cdp", "fano-cdp", "optimised", plain, spikes.spike_fano_cdp),
+        ("given-cdp", "", "optimised", given, spikes.spike_conditioned_cdp),
+        (
+            "gilbert-cdp",
+            "fano-cdp-gilbert",
+            "optimised",
+            gilbert,
+            spikes.spike_fano_cdp_gilbert,
+        ),
+        (
+            "closed-hypercube-cdp",
+            "hypercube-cdp-closed",
+            "hypercube",
+            closed,
+            hypercube.hypercube_cdp_closed,
+        ),
+        ("hypercube-cdp", "hypercube-cdp", "hypercube", signs, hypercube.hypercube_cdp),
+        (
+            "rate-distortion-cdp",
+            "rate-distortion-cdp",
+            "hypercube",
+            distorted,
+            distortion.distortion,
+        ),
+    )
+    markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
+    corners, patterns = hypercube.best_pure(*dp, cube), best_packing(n, d, order, implied, cube)
+    # The row that binds every (epsilon, delta) algorithm says nothing of epsilon under zCDP.
+    row = "approx-packing" if level is not None and level[1] == 0 else ""
+    pure: tuple[Form, ...] = (
+        ("literal-pure", "", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
+        ("markov-pure", "fano-pure-markov", "optimised", markov, spikes.spike_markov_pure),
+        ("fano-pure", "fano-pure", "optimised", best, spikes.spike_pure),
+        ("hypercube-pure", "hypercube-pure", "hypercube", corners, hypercube.hypercube_pure),
+        ("packing-pure", row, "hypercube", patterns, _pure_packing),
+    )
+    kinds: list[tuple[Class, tuple[Form, ...], float | tuple[float, float]]] = [
+        ("zcdp", concentrated, rho),
+        ("pure", pure, epsilon),
+    ]
+    if level is not None and level[1] > 0:
+        q = best_packing(n, d, order, level, cube)
+        approximate: Form = ("packing-approx", "approx-packing", "hypercube", q, packing_at)
+        kinds.append(("approx", (approximate,), level))
+    return tuple(
+        Rung(
+            key=key,
+            slug=slug and f"lower.mean.{slug}",
+            binds=binds,
+            source=source,
+            q=q,
+            value=form(q, n, d, order, strength),
+        )
+        for binds, rows, strength in kinds
+        for key, slug, source, q, form in rows
+    )
+
+
+def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
+    return packing_at(q, n, d, order, (epsilon, 0.0))
+
+
+def _closed_probability(at: MeanInstance) -> float:
+    """Return the q at which the printed argument has half of Fano's factor left, within R."""
+    s = at.scenario
+    value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, at.rho)
+    if value == 0:
+        return min(at.largest("spike"), 1 / s.n)
+    theta = 4 * value / math.sqrt(s.d / 8)
+    return min(at.largest("spike"), math.pow(theta, 1 / spikes.spike_exponent(s.p)))
+
+
+def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
+    """Return the closed form at its own q, or at a smaller one, where half the factor is left."""
+    if spikes.spike_closed_form_cdp(n, d, order, rho) == 0:
+        return 0.0
+    return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
+
+
+# -- the proofs ---------------------------------------------------------------------------------
+
+Numbers = dict[str, float | str]
+
+
+def proofs(at: MeanInstance) -> dict[str, Numbers]:
+    """Return the proofs on the instance, each with the form in which it ends and at that form's q.
+
+    The last number of a proof, its `bound`, is the value of the form. Two forms have other q, so
+    that a proof for zCDP algorithms and one for pure DP share no number that depends on q. On all
+    signs there is a third one, by expectiles, under pure and approximate budgets.
+    """
+    forms = {rung.key: rung for rung in ladder(at)}
+    head = "fano" if at.scenario.distribution == "spike" else "hypercube"
+    concentrated, pure = forms[f"{head}-cdp"], forms[f"{head}-pure"]
+    zcdp, other = at.proof(concentrated.q), at.proof(pure.q)
+    counts = ("q", "theta", "mean_norm", "log_size", "expected_changes")
+    endings = {
+        "proof": _numbers(
+            concentrated, zcdp, (*counts, "squared_changes", "information", "error", "bound")
+        ),
+        "pure_proof": _numbers(pure, other, counts)
+        | {"error": other.pure_error, "bound": other.pure_bound},
+    }
+    last = forms.get("packing-approx", forms["packing-pure"])
+    expectiles = at.expectiles(last.q)
+    if head == "hypercube" and expectiles is not None:
+        names = ("typical", "log_likelihood_ratio", "failure", "farthest", "nearest", "bound")
+        endings["expectile_proof"] = _numbers(last, expectiles, (*counts, *names))
+    return endings
+
+
+def _numbers(form: Rung, proof: object, names: tuple[str, ...]) -> Numbers:
+    return {"form": form.key} | {name: getattr(proof, name) for name in names}

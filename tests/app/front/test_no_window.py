@@ -1,0 +1,95 @@
+"""Where no window is drawn, the words in its place give the true reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from dpsco_app.front.titles import no_window
+from dpsco_app.parts.evaluations import window
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.classes import binding
+from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, problem_card
+from dpsco_core.explain.window import notions_of, worst_start
+from dpsco_core.explain.window import window as known_window
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.results.report import Evaluation, evaluate_all
+from dpsco_core.scenario import Scenario
+
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {"epsilon": None, "delta": None, "rho": 0.5},
+    {"epsilon": 1.0, "delta": 1e-6},
+    {"epsilon": 1.0, "delta": 0.0},
+)
+
+
+def words(scenario: Scenario) -> str:
+    return " ".join(no_window(scenario))
+
+
+def lower_bounds(point: Scenario) -> list[Evaluation]:
+    """Return what is proven for the budget of a point from below, on some data of the class."""
+    return [
+        e
+        for e in evaluate_all(point)
+        if (e.bound.card.kind, e.bound.card.constant) == ("lower", "explicit")
+        and e.bound.card.privacy in binding(point.budget)
+        and not e.bound.card.of_law
+        and e.applies
+        and not e.failures
+    ]
+
+
+@pytest.mark.parametrize("kind", GEOMETRIES)
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str) -> None:
+    for budget in BUDGETS:
+        methods = default_methods(problem)
+        q = 1.2 if kind == "lq" else None
+        point = Scenario(problem=problem, geometry=kind, q=q, methods=methods, **budget)
+        try:
+            point.validate(sampling=False)
+        except InvalidInput:
+            continue
+        said, spans, proven = words(point), window(point), lower_bounds(point)
+        if "is proven on this set" in said:
+            assert not spans and proven == [] and kind != "l2"
+        elif "in the ℓ₂ ball only" in said:
+            assert not spans and proven and kind != "l2"
+        elif "is proven for this loss" in said:
+            assert not spans and proven == [] and kind == "l2"
+        elif "is proven for all such losses" in said:
+            best = min(known_window(point, notions_of(point)[0]).ceiling, worst_start(point))
+            assert not spans and math.isinf(best)
+        elif "nobody can guarantee" in said:
+            here = known_window(point, notions_of(point)[0])
+            assert not spans and here.floor >= min(here.ceiling, worst_start(point))
+        elif "with other losses" in said:
+            own = {s.lower.card.instance_problem for _, s in spans if s.lower is not None}
+            assert own and problem not in own
+        else:
+            assert said == "" and spans and problem_card(problem).slug == problem
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"geometry": "l1"},
+        {"geometry": "simplex"},
+        {"geometry": "l1", "problem": "quadratic"},
+        {"geometry": "sparse", "problem": "linear"},
+        {"geometry": "lq", "q": 1.2, "distribution": "hypercube"},
+        {"geometry": "lq", "q": 1.2, "axis": "n", "grid": (500, 1000)},
+    ],
+    ids=str,
+)
+def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there(
+    fields: dict[str, Any],
+) -> None:
+    """An upper bound below the answer without data does hold: of the mean in the l1 ball."""
+    methods = default_methods(fields.get("problem", "mean"))
+    assert "no lower bound is proven on this set" in words(Scenario(methods=methods, **fields))
+    [proven] = evaluate_all(Scenario(geometry="l1", p=2), ["upper.mean.cwme-cdp-expected"])
+    assert not proven.failures and proven.value < 1

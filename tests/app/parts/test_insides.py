@@ -1,0 +1,115 @@
+"""Streamlit's own page is named in one file, each part with its reason, and its code nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpsco_app.parts import insides
+from dpsco_app.shell import front
+
+HERE = "parts/insides.py"
+PACKAGE = Path(insides.__file__).parents[1]
+# What reaches into Streamlit's page: names of its parts, and of the libraries that it is made of.
+PRIVATE = re.compile(
+    r"data-testid|data-baseweb|data-rac|data-variant|data-collapsed|st-emotion|\bst[A-Z]\w+"
+)
+CLASSES = re.compile(r"(\[class[*^$]?=[\"']?)([\w-]+)")
+KEY = "st-key-"  # how the class of a key begins
+MOST = 6  # parts; the number only becomes smaller
+
+
+def private(text: str) -> list[str]:
+    """Return what in a file reaches into Streamlit's page.
+
+    A class is told by a part of its name only if it is that of a key.
+    """
+    reached = PRIVATE.findall(text)
+    for match in CLASSES.finditer(text):
+        begun, part = match.groups()
+        of_a_key = re.search(rf"{KEY}['\"]\](:is\([^)]*)?$", text[: match.start()])
+        if not (part.startswith(KEY) or of_a_key):
+            reached.append(begun + part)
+    return reached
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.suffix in (".py", ".js", ".css", ".html"):
+            yield path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+
+
+def test_no_other_file_reaches_into_streamlits_page() -> None:
+    reached = {name: parts for name, text in sources() if (parts := private(text))}
+    assert {*reached} == {HERE}, reached
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "[data-testid=stMain] p { margin: 0 }",
+        'document.querySelector("[data-baseweb=select]")',
+        ".stMarkdown p { color: red }",
+        "button[data-variant=pills]",
+        '[class*="st-emotion-cache"]',
+        "[class*=figure] svg",
+        "[class*='_files'] { display: none }",
+    ],
+)
+def test_a_selector_of_streamlits_page_is_found(fault: str) -> None:
+    assert private(fault)
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        ".st-key-page { margin: 0 }",
+        '[class*="st-key-learn_door_"] a',
+        "[class*='st-key-'][class*='_files'] { display: none }",
+        "[class*='st-key-']:is([class*='_link '], [class$='_link']) { display: none }",
+        "static, start, style, status",
+    ],
+)
+def test_a_key_of_the_dashboard_is_not(fine: str) -> None:
+    assert private(fine) == []
+
+
+def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
+    text = Path(insides.__file__).read_text(encoding="utf-8")
+    blocks = text.split('"""')[-1].strip().split("\n\n")
+    names = re.findall(r"^([A-Z_]+) = ", text, re.MULTILINE)
+    assert len(names) <= MOST
+    assert all(block.startswith("# ") for block in blocks)
+
+
+def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
+    (script,) = front.plotly_scripts()
+    assert front.PLOTLY in (front.STATIC / script).read_bytes()
+    assert front.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+
+
+def test_no_file_names_a_part_of_streamlits_code() -> None:
+    scripts = (front.STATIC / front.plotly_scripts()[0]).parent.glob("[A-Z]*.js")
+    bundles = {path.name.split(".")[0] for path in scripts}
+    assert len(bundles) > 50
+    text = Path(front.__file__).read_text(encoding="utf-8")
+    assert bundles & {*re.findall(r"\w+", text)} == set()
+    named = re.compile(rf"\b(?:{'|'.join(sorted(bundles))})\.(?:\w+\.|\*\.)?js\b")
+    assert {name: files for name, text in sources() if (files := named.findall(text))} == {}
+
+
+def test_without_plotly_in_sight_a_page_comes_without_its_link(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(front, "STATIC", tmp_path)
+    assert front.plotly_scripts() == []
+    index = '<script type="module" crossorigin src="./code/index.js"></script>'
+    (tmp_path / "index.html").write_text(index, encoding="utf-8")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "other.js").write_text("let a = 1", encoding="utf-8")
+    assert front.plotly_scripts() == []
+    (tmp_path / "code" / "any.js").write_bytes(b"/*! plotly.js v9 */")
+    assert front.plotly_scripts() == ["./code/any.js"]

@@ -1,0 +1,314 @@
+"""A session answers every event with one screen, whose parts are all of the same runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from dpsco_app.figure.theme import COMPACT, Theme
+from dpsco_app.front import links
+from dpsco_app.front.answer import answer, question
+from dpsco_app.front.screen import UNFINISHED
+from dpsco_app.front.study import Study, chosen_point, place
+from dpsco_app.front.titles import settings_text
+from dpsco_app.front.view import ADDRESS
+from dpsco_app.parts.options import rounded
+from dpsco_app.session.screen import Screen
+from dpsco_app.session.session import CURVES, NOTION, Session
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
+from tests.test_architecture import imported, modules
+
+SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=50,100&n=100&d=2&trials=2"
+ADDRESSES = (
+    SMALL,
+    f"{SMALL}&against=none",
+    f"{SMALL}&against=tail&measure=price",
+    f"{SMALL}&epsilon=0.5&panel=both",
+    f"{SMALL}&n=abc&eps=1",
+    f"{SMALL}&pin={urlencode({'x': SMALL.replace('trials=2', 'trials=1')})[2:]}",
+    "problem=mean&methods=mean.sample,mean.adaptive&axis=none&n=60&d=3&trials=2&panel=second",
+    "problem=quadratic&methods=sco.erm,sco.clipped&axis=n&grid=50,80&n=50&d=2&trials=1",
+)
+CHANGES: dict[str, tuple[Any, ...]] = {
+    "epsilon": (0.5, 1, 2),
+    "d": (1, 2, 5),
+    "p": (2, 3, 6),
+    "trials": (1, 2, 3),
+    "n": (50, 100, 200),
+    "axis": (None, "n", "d"),
+    "grid": ((50, 100), (20, 50), (100,)),
+    "methods": (("mean.sample", "mean.clipped"), ("mean.clipped",), ("sco.erm",), ()),
+    "distribution": ("gaussian", "pareto", "hypercube"),
+    "offset": (0, 1),
+    "diameter": (1, 10),
+    "geometry": ("l2", "l1"),
+    "problem": ("mean", "quadratic"),
+    NOTION: ("approx", "zcdp", "pure"),
+}
+VIEWS: dict[str, tuple[str, ...]] = {
+    "measure": ("error", "price"),
+    "panel": ("auto", "both", "first", "second"),
+    "against": ("none", "hardest", "tail"),
+    "show": ("", "lower bounds", "upper bounds,rates"),
+}
+THEMES = (Theme(), Theme(dark=True, size=COMPACT))
+LARGEST = 300  # cells of a study: the usual axes have more points than a test has time for
+
+
+def play(session: Session, random: Random) -> str:
+    """Let something happen; return what."""
+    kind = random.choice(("open", "change", "change", "change", "look", "look", *EVENTS))
+    if kind == "open":
+        kind = random.choice(ADDRESSES)
+        session.open(CURVES, dict(parse_qsl(kind)))
+    elif kind == "change":
+        field = random.choice(list(CHANGES))
+        value = random.choice(CHANGES[field])
+        session.change(field, value)
+        return f"{field} = {value}"
+    elif kind == "look":
+        name = random.choice(list(VIEWS))
+        changes: dict[str, Any] = {name: random.choice(VIEWS[name])}
+        session.look(CURVES, replace(session.view, **changes))
+        return f"{changes}"
+    else:
+        EVENTS[kind](session)
+    return kind
+
+
+def some_cells(count: int) -> Callable[[Session], object]:
+    def work(session: Session) -> None:
+        left = iter(range(count))
+        session.work(lambda: next(left, None) is None)
+
+    return work
+
+
+EVENTS: dict[str, Callable[[Session], object]] = {
+    "run": Session.press_run,
+    "cancel": Session.cancel,
+    "pin": Session.pin,
+    "unpin": Session.unpin,
+    "a cell": some_cells(0),
+    "five cells": some_cells(4),
+    "all cells": some_cells(LARGEST),
+}
+
+
+@cache
+def ran(cell: Cell) -> float:
+    return run_cell(cell).error
+
+
+def check(session: Session, theme: Theme) -> Screen:
+    """Check that all parts of a screen are of one moment; return it."""
+    screen = session.screen(theme)
+    front, view = screen.front, screen.view
+    own, *others = screen.result.parts
+    known = {part.scenario: part.outcomes for part in (own, *others)}
+    for study in screen.studies:
+        check_runs(study, known[study.scenario])
+        if study.overlay is not None:
+            check_runs(study.overlay, known[study.overlay.scenario])
+    # The headline, its small print and the price in it.
+    reply = answer(screen.studies)
+    unfinished = screen.is_old and not reply.plain.strip()
+    assert front.answer == (UNFINISHED if unfinished else reply)
+    first = screen.studies[0]
+    small = "".join(text for text, _ in front.answer.small)
+    if " (n = " in small.replace("\xa0", " "):
+        assert settings_text(first.scenario, chosen_point(first.scenario)) in small
+    assert question(screen.studies) in front.head
+    # The figure, and the table's numbers.
+    drawn = screen.studies
+    if not screen.has_room:
+        drawn = drawn[-1:] if view.panel == "second" else drawn[:1]
+    assert len(front.figure.panels) == len(drawn)
+    for study, panel in zip(drawn, front.figure.panels, strict=True):
+        lines = {line.key: line for line in panel.lines if line.kind == "measured"}
+        methods = {m for m in lines if not m.endswith(", pinned")}
+        assert methods <= set(study.scenario.methods)
+        assert not methods or [x for x, _ in panel.x.ticks] == list(study.scenario.grid)
+        for method in methods:
+            rows = {place(row.x): row for row in study.rows(method)}
+            for x, y in zip(lines[method].x, lines[method].y, strict=True):
+                price = rows[x].price
+                value = rows[x].mean if view.measure == "error" else price and price.value
+                assert y == value or (value is not None and value < y)  # drawn at the lower edge
+    ladder = {row.key: row.values for row in front.figure.ladder.rows}
+    for i, study in enumerate(screen.studies):
+        row = study.at(study.lead, chosen_point(study.scenario))
+        if view.measure == "error" and row is not None and study.lead in ladder:
+            assert ladder[study.lead][i] == rounded(row.mean)
+    # What is old is marked, all of it; and what is not is of the settings of the address.
+    marks = ("Before: " in front.head, front.figure.faded, " before'" in front.table)
+    assert set(marks) == {screen.is_old}, marks
+    scenario, wrong = links.read(screen.address)
+    assert not wrong and ADDRESS.from_query(screen.address)[1] == []
+    if not screen.refused:
+        assert scenario == screen.now
+        assert ADDRESS.from_query(screen.address)[0] == view
+        assert screen.is_old or screen.scenario == scenario
+    assert not (screen.refused and screen.is_running)
+    return screen
+
+
+def check_runs(study: Study, known: tuple[Outcome, ...]) -> None:
+    """Check that a panel has what was run of its scenario, and nothing else."""
+    every = {(c.method, c.x, c.trial): c for c in cells(study.scenario)}
+    assert {(o.method, o.x, o.trial) for o in study.outcomes} <= every.keys()
+    assert set(map(id, study.outcomes)) <= set(map(id, known))
+    for o in study.outcomes:
+        error = ran(every[o.method, o.x, o.trial])
+        assert o.error == error or o.not_applicable
+
+
+def finish(session: Session) -> None:
+    session.press_run()
+    while session.work(lambda: False):
+        pass
+
+
+def play_sequence(seed: int) -> None:
+    random, session, story = Random(seed), Session(DASHBOARD), list[str]()
+    session.open(CURVES, dict(parse_qsl(random.choice(ADDRESSES))))
+    for _ in range(random.randint(3, 9)):
+        story.append(play(session, random))
+        if session.scenario.cells > LARGEST:
+            session.open(CURVES, dict(parse_qsl(SMALL)))
+            story.append("a small one")
+        try:
+            check(session, random.choice(THEMES))
+        except AssertionError as fault:
+            raise AssertionError(f"{seed}: {story}") from fault
+    if session.curves.refused:
+        session.open(CURVES, session.screen(Theme()).address)
+    finish(session)
+    again = Session(DASHBOARD)
+    again.open(CURVES, session.screen(Theme()).address)
+    finish(again)
+    for theme in THEMES:
+        one, other = check(session, theme), check(again, theme)
+        assert not one.is_old and not one.is_running, f"{seed}: {story}"
+        same = one.front == other.front and (one.notes, one.panel) == (other.notes, other.panel)
+        assert same, f"{seed}: {story}"
+        assert (one.address, one.finished, one.cells) == (
+            other.address,
+            other.finished,
+            other.cells,
+        )
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [(0, 25), *(pytest.param(k, k + 95, marks=pytest.mark.slow) for k in range(25, 500, 95))],
+)
+def test_no_part_of_a_screen_is_older_than_another_whatever_has_happened(
+    first: int, last: int
+) -> None:
+    """And a sequence ends as the link to its last settings does."""
+    for seed in range(first, last):
+        play_sequence(seed)
+
+
+def knows_a_host(module: str, source: str) -> list[str]:
+    """A session has neither Streamlit nor Plotly, and knows no page, no shell and no widget."""
+    hosts = ("streamlit", "plotly", "pandas", "dpsco_app.pages", "dpsco_app.shell")
+    hosts += ("dpsco_app.live", "dpsco_app.site", "dpsco_app.parts.controls")
+    return [
+        f"{module}:{line} imports {name}"
+        for name, line in imported(module, source)
+        if name.startswith(hosts)
+    ]
+
+
+def test_the_session_knows_no_host() -> None:
+    sources = {m: s for m, s in modules().items() if m.startswith("dpsco_app.session.")}
+    assert len(sources) > 5
+    faults = [fault for module, source in sources.items() for fault in knows_a_host(module, source)]
+    assert not faults, "\n".join(faults)
+    for wrong in ("import streamlit as st", "from dpsco_app.shell import visit"):
+        assert knows_a_host("dpsco_app.session.session", wrong)
+    assert not knows_a_host("dpsco_app.session.session", "from dpsco_app.front import links")
+
+
+def test_a_session_runs_where_there_is_no_host() -> None:
+    script = (
+        "import sys; from dpsco_app.session.session import CURVES, Session\n"
+        "from dpsco_app.figure.theme import Theme; from dpsco_core.base.limits import DASHBOARD\n"
+        "from urllib.parse import parse_qsl\n"
+        "s = Session(DASHBOARD); s.open(CURVES, dict(parse_qsl(sys.argv[1])))\n"
+        "while s.work(lambda: False): pass\n"
+        "assert s.screen(Theme()).is_complete\n"
+        "print(*sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, SMALL], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
+
+
+def opened(address: str) -> Session:
+    session = Session(DASHBOARD)
+    session.open(CURVES, dict(parse_qsl(address)))
+    return session
+
+
+def test_while_too_little_of_a_run_is_there_the_run_before_stays_and_is_marked() -> None:
+    session = opened(f"{SMALL}&against=none")
+    finish(session)
+    session.change("p", 6)
+    session.press_run()
+    some_cells(0)(session)
+    young = session.screen(Theme())
+    assert young.is_old and young.is_running and young.scenario.p == 2
+    assert (young.finished, young.cells, young.status) == (1, 8, "1 of 8 runs")
+    some_cells(3)(session)  # a trial of each method at each point
+    grown = session.screen(Theme())
+    assert not grown.is_old and grown.is_running and grown.scenario.p == 6
+    session.cancel()
+    assert session.screen(Theme()).status.startswith("Stopped at 5 of 8 runs")
+
+
+def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
+    session = opened(f"{SMALL}&against=none")
+    finish(session)
+    session.change("epsilon", 2)
+    session.press_run()
+    some_cells(0)(session)
+    session.cancel()
+    session.change("epsilon", 1)
+    assert session.screen(Theme()).is_complete
+    session.change("epsilon", 2)
+    assert not session.curves.is_running
+
+
+def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
+    session = opened(SMALL)
+    before = session.mine
+    session.change("methods", ())
+    assert session.scenario.methods == () and session.mine == before
+    assert links.read(session.screen(Theme()).address)[0] == before
+    session.leave()
+    session.open(CURVES, {})
+    assert session.scenario == before and not session.curves.refused
+
+
+def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
+    session = opened(f"{SMALL}&epsilon=2&delta=1e-4")
+    session.change(NOTION, "zcdp")
+    assert (session.scenario.epsilon, session.scenario.rho) == (None, 0.1)
+    session.change(NOTION, "pure")
+    assert (session.scenario.epsilon, session.scenario.delta) == (2, 0)
+    session.change(NOTION, "approx")
+    assert (session.scenario.epsilon, session.scenario.delta) == (2, 1e-4)
+    assert session.value("rho") == 0.1

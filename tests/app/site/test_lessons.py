@@ -1,0 +1,270 @@
+"""The lessons of the page without a server: a plain class that is told, works, and shows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dpsco_app.figure.plotly_script import TRACES
+from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, judge
+from dpsco_app.lessons.measure import measure
+from dpsco_app.lessons.view import HAND_IN, LessonsView
+from dpsco_app.lessons.words import WORDS
+from dpsco_app.pages.learn.state import STATE
+from dpsco_app.site.lesson_parts import STEPS, prose
+from dpsco_app.site.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
+from dpsco_app.site.page import OF_LESSONS, LivePage
+from dpsco_app.site.words import CURVES
+from dpsco_app.site.words import LESSONS as TAUGHT
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain import lessons as experiments
+from dpsco_core.explain.lessons import Part
+from dpsco_core.runs.study import Cell, study
+from tests.app.places.test_learn import small
+
+WIDE, PHONE = (lesson_theme(width, dark=False) for width in (SIDE_WIDTH + 1, SIDE_WIDTH))
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every lesson small."""
+    for lesson in LESSONS:
+        monkeypatch.setitem(BY_SLUG, lesson.slug, small(lesson))
+        if lesson.experiment is not None:
+            monkeypatch.setitem(experiments.TRIALS, lesson.experiment, 2)
+
+
+def finish(lessons: Lessons) -> dict[str, Any]:
+    while lessons.step(10.0):
+        pass
+    return lessons.screen(WIDE)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
+    short: None, slug: str
+) -> None:
+    lesson, lessons = BY_SLUG[slug], Lessons()
+    lessons.go(slug)
+    before = finish(lessons)
+    assert lesson.words.before in before["head"] and before["verdict"] == ""
+    assert bool(before["handle"]) == bool(lesson.numbers) != bool(before["choices"])
+    assert (before["predicted"] is None and not before["handle"]) or not before["handle"]["trials"]
+    lessons.run(slug, 1)
+    after = finish(lessons)
+    results = KeptResults()
+    for item in lessons._own:
+        results.run(item)
+    finding = lesson.find(measure(lesson, results))
+    said = judge(lesson, lesson.answers[1], finding).sentence
+    assert finding.headline in after["head"].replace("&#x27;", "'")
+    assert said.replace("**", "") in after["verdict"].replace("<b>", "").replace("</b>", "")
+    assert after["predicted"] == 1 and after["done"] and "1 of 12" in after["score"]
+    if lesson.numbers:
+        assert after["handle"]["measured"] and after["handle"]["trials"]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_figure_of_a_lesson_has_only_traces_that_the_script_draws(
+    short: None, slug: str
+) -> None:
+    lessons = Lessons()
+    lessons.go(slug)
+    finish(lessons)
+    for answered in (False, True):
+        if answered:
+            lessons.run(slug, 0)
+            finish(lessons)
+        for theme in (WIDE, PHONE):
+            drawn = lessons.screen(theme)["figures"]
+            types = {trace["type"] for figure in drawn for trace in figure["data"]}
+            assert len(drawn) == 1 + (slug == "epsilon") and types and types <= set(TRACES)
+            assert all(("heard" in figure["table"]) == (theme is WIDE) for figure in drawn)
+
+
+def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> None:
+    for slug, lesson in BY_SLUG.items():
+        lessons = Lessons()
+        lessons.go(slug)
+        finish(lessons)
+        cells = [item for item in lessons._own if isinstance(item, Cell)]
+        unseen = set(lesson.scenario.methods) - set(lesson.given)
+        for cell in cells:
+            first = lesson.first == cell.method and cell.x == lesson.scenario.grid[0]
+            beside = lesson.other is not None and cell.point.geometry == lesson.other.geometry
+            assert cell.method not in unseen or first or beside, (slug, cell)
+
+
+class Canned:
+    """Results of somebody else, who has run everything already."""
+
+    def __init__(self) -> None:
+        self.asked: list[Cell | Part] = []
+
+    def has(self, item: Cell | Part) -> bool:
+        return True
+
+    def run(self, item: Cell | Part) -> None:
+        self.asked.append(item)
+
+    def outcomes(self, scenario: Any) -> Sequence[Any]:
+        return list(study(scenario))
+
+    def rows(self, part: Part) -> tuple[experiments.LessonRow, ...]:
+        return experiments.run_part(part)
+
+
+def test_the_results_may_come_from_whoever_has_them(short: None) -> None:
+    results = Canned()
+    lessons = Lessons(results)
+    lessons.run("noise", 3)
+    screen = lessons.screen(WIDE)
+    assert screen["done"] and "You predicted" in screen["verdict"] and results.asked == []
+    assert lessons.todo == [] and not lessons.step(0.0)
+
+
+def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
+    lessons = Lessons()
+    lessons.run("noise", 0)
+    every = lessons.all
+    assert lessons.step(0.0) and len(lessons.todo) == every - 1
+    assert lessons.status() == f"1 of {every} runs"
+    assert not lessons.screen(WIDE)["figures"] and not lessons.screen(WIDE)["done"]
+    lessons.go("clipping")
+    finish(lessons)
+    lessons.go("noise")
+    assert lessons.screen(WIDE)["verdict"] and lessons.todo == []
+
+
+def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short: None) -> None:
+    lessons = Lessons()
+    lessons.open("lesson=look&answers=noise:20,look:1.5")
+    own, drawn = len(lessons._own), 0
+    while not lessons.due():
+        lessons.step(0.0)
+        drawn += 1
+    assert drawn == own < lessons.all
+    screen = lessons.screen(WIDE)
+    assert "You predicted" in screen["verdict"] and "1 of 12" in screen["score"]
+    assert not screen["done"] and not lessons.due()  # nothing new until the others are there
+    assert "2 of 12" in finish(lessons)["score"] and lessons.due()
+
+
+def test_an_address_opens_the_same_state_here_and_in_the_dashboard(short: None) -> None:
+    lessons = Lessons()
+    assert lessons.address == f"lesson={SLUGS[0]}"
+    lessons.run("clipping", 1)
+    lessons.say("Noise & bias; A. Student")
+    lessons.go("noise")
+    given = dict(parse_qsl(lessons.address))
+    for known in (VIEW, STATE):
+        view, wrong = known.from_query(given)
+        assert (view, wrong) == (lessons.view, [])
+    again = Lessons()
+    again.open(lessons.address)
+    assert again.view == lessons.view and again.address == lessons.address
+    again.forget()
+    assert again.address == "lesson=noise"
+
+
+def test_the_doors_of_the_dashboard_are_the_first_lesson_here() -> None:
+    lessons = Lessons()
+    lessons.open("lesson=start")
+    assert lessons.view == LessonsView(lesson=SLUGS[0]) and lessons.wrong == []
+    assert (*SLUGS, HAND_IN) == STEPS
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda one: one.go("luck"), "lesson must be a number from 1 to 12"),
+        (lambda one: one.run("luck", 0), "lesson must be the name of a lesson"),
+        (lambda one: one.run("clipping", 3), "answer must be a number from 0 to 2, got answer=3."),
+        (lambda one: one.say("x" * 301), "sentence must be at most 300 letters long"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_and_nothing_changes(act: Any, sentence: str) -> None:
+    lessons = Lessons()
+    with pytest.raises(InvalidInput, match=sentence):
+        act(lessons)
+    assert lessons.view == VIEW.default
+
+
+def test_what_is_wrong_with_an_address_is_said() -> None:
+    page = LivePage()
+    page.handle(json.dumps([["open", "lesson=99&answers=clipping:never"]]))
+    wrong = json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"]
+    assert len(wrong) == 2 and "lesson must be" in wrong[0] and "answers must be" in wrong[1]
+    page.handle(json.dumps([["lesson", "go", "luck"]]))
+    assert "lesson must be" in json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"][0]
+
+
+def test_what_is_handed_in_is_the_report_with_the_sentence(short: None) -> None:
+    lessons = Lessons()
+    lessons.run("clipping", 1)
+    lessons.say("Noise <b>hides</b> one record")
+    lessons.go(HAND_IN)
+    screen = finish(lessons)
+    assert "1 of 12 lessons answered" in screen["head"] and screen["figures"] == []
+    assert screen["report"].count("Noise &lt;b&gt;hides&lt;/b&gt; one record") == 2
+    assert "4. Clipping" in screen["report"] and "6. Error" not in screen["report"]
+
+
+def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
+    page = LivePage()
+    page.handle(json.dumps([["open", "epsilon=2&lesson=noise"], ["change", "d", 5]]))
+    curves, taught = page.visit.address, page.lessons.address
+    assert "d=5" in curves and taught == "lesson=noise"
+    screen = json.loads(page.shown(TAUGHT, 800, dark=False))
+    assert screen["address"] == f"{taught}&{curves}"  # they go along to the other views
+    page.handle(json.dumps([["open", "d=10"]]))  # a link of a lesson to its curves
+    assert page.visit.scenario.d == 10 and page.lessons.address == taught
+    assert page.is_working(CURVES) and page.is_working(TAUGHT) and not page.is_working("picture")
+    page.handle(json.dumps([["start", "what-privacy-costs"]]))
+    assert json.loads(page.shown(TAUGHT, 800, dark=False))["address"] == taught
+    assert VIEW.names == OF_LESSONS
+
+
+class Tags(HTMLParser):
+    """Keeps the tags that are open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -> None:
+    words = WORDS[slug]
+    for text in (words.text, words.why):
+        made, tags = prose(text), Tags()
+        tags.feed(made)
+        assert tags.open == [] and not set("$\\{}^*") & set(made)
+
+
+def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
+    script = (
+        "import sys, json; from dpsco_app.site.page import *; page = LivePage()\n"
+        "before = 'dpsco_app.site.lessons' in sys.modules\n"
+        "page.handle(json.dumps([['lesson', 'run', 'heavy-tails', 0]]))\n"
+        "while page.step('learn', 9): pass\n"
+        "page.shown('learn', 700, dark=True)\n"
+        "print(before, *sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr

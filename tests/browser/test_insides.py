@@ -1,0 +1,106 @@
+"""What the dashboard uses of Streamlit's own page is still there, and does what it is used for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsco_app.parts import insides
+from dpsco_app.shell.names import MENU, PLACES
+
+Ready = Callable[..., None]
+PHONE = {"width": 390, "height": 844}
+
+
+def test_streamlits_page_has_each_part_that_is_reached_into(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/learn")
+    caption = page.locator(insides.CAPTION, has_text="lessons answered")
+    expect(caption).to_be_visible()
+    expect(caption).to_have_css("opacity", "1")
+    page.goto(f"{dashboard}/bounds")
+    ready(page, seconds=60)
+    links = page.locator(insides.MENU_LINK)
+    assert links.evaluate_all("all => all.map(e => e.tagName)") == ["A"] * len(MENU)
+    assert [text.strip() for text in links.all_inner_texts()] == [PLACES[slug] for slug in MENU]
+    expect(page.locator(insides.MENU_BOX)).to_have_count(0)
+    page.get_by_role("button", name="Link").click()
+    box = page.locator(insides.MENU_BOX)
+    expect(box).to_be_visible()
+    copy = box.locator(insides.COPY)
+    expect(copy).to_have_css("opacity", "1")  # although the pointer is elsewhere
+    expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
+
+
+def test_on_a_phone_the_sidebar_opens_and_closes_by_its_buttons(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(dashboard)
+    ready(page, seconds=60)
+    expect(page.locator(insides.OPEN_SIDEBAR)).to_be_visible()
+    control = page.locator(".st-key-field_n")
+    expect(control).not_to_be_in_viewport()
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(control).to_be_in_viewport()
+    expect(page.locator(insides.CLOSE_SIDEBAR)).to_be_visible()
+    page.get_by_role("link", name="Privacy", exact=True).click()
+    expect(page).to_have_url(re.compile("/privacy"))
+    expect(control).not_to_be_in_viewport()
+
+
+# What the dashboard asks of the parts inside its own keys: a control has a label and a field.
+INSIDE_KEYS = {
+    ".st-key-field_problem label": 1,
+    ".st-key-field_problem input": 1,
+    ".st-key-field_n label button": 1,
+    ".st-key-field_n input": 1,
+    ".st-key-explore_run button": 1,
+    ".st-key-presets button": 1,
+}
+
+
+def test_a_control_has_a_label_and_a_field_below_its_key(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard)
+    ready(page, seconds=60)
+    for selector, count in INSIDE_KEYS.items():
+        expect(page.locator(selector)).to_have_count(count)
+    chips = page.locator(".st-key-field_methods button[aria-pressed=true]")
+    assert chips.count() == 4
+    box = page.locator(".st-key-field_problem")
+    name, field = box.locator("label p").bounding_box(), box.locator("input")
+    inside = field.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
+    at = field.bounding_box()
+    assert name is not None and at is not None
+    assert name["x"] + name["width"] <= at["x"] + inside  # the name is not over the value
+
+
+def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/methods?method=mean.clipped&hide=export,fine-print")
+    ready(page, seconds=60)
+    expect(page.get_by_role("link", name="See it in Explore")).to_be_visible()
+    expect(page.locator(".st-key-field_n")).to_be_visible()
+    for hidden in (".st-key-methods_link", ".st-key-field_more"):
+        expect(page.locator(hidden)).to_have_count(1)
+        expect(page.locator(hidden)).to_be_hidden()
+
+
+@pytest.mark.parametrize("hide", ["sidebar", "nav"])
+def test_what_a_teacher_hides_is_not_there_and_values_stay(
+    page: Page, dashboard: str, ready: Ready, hide: str
+) -> None:
+    page.goto(f"{dashboard}/?n=2000&hide={hide}")
+    ready(page, seconds=60)
+    expect(page.locator(".st-key-field_n")).to_be_visible(visible=hide == "nav")
+    expect(page.get_by_role("link", name="Bounds", exact=True)).to_be_visible(
+        visible=hide == "sidebar"
+    )
+    expect(page).to_have_url(re.compile("n=2000"))

@@ -1,0 +1,115 @@
+"""What `dpsco bounds` and `dpsco run` print of bounds: only what holds, each reason once."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from dpsco_core.catalogue import bounds_for
+from dpsco_core.cli.main import main
+
+SMALL = ("--n", "200", "--d", "10", "--trials", "2")
+SETS = {
+    "l1": "the l1 ball",
+    "simplex": "the simplex",
+    "solid-simplex": "the solid simplex",
+    "group-l1": "the group-l1 ball",
+    "sparse": "the hull of sparse vectors",
+    "lq": "an lq ball with q = 1.5",
+}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 0
+    return str(capsys.readouterr().out)
+
+
+def on_set(kind: str) -> tuple[str, ...]:
+    return ("--problem", "mean", "--geometry", kind, *(("--q", "1.5") if kind == "lq" else ()))
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_a_bound_on_a_mean_in_another_set_is_a_dash_with_its_reason_once(
+    capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    text = printed(capsys, "bounds", *on_set(kind), "--n", "200", "--d", "10")
+    lower = [line.split() for line in text.splitlines() if line.startswith("lower.")]
+    assert [row[0] for row in lower] == [
+        b.card.slug for b in bounds_for("mean") if b.card.kind == "lower"
+    ]
+    assert {row[1] for row in lower} == {"-"}
+    assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
+
+
+def test_the_reviewed_bound_is_neither_printed_nor_in_the_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("--n=20000", "--d=100000", "--p=50", "--rho=0.5", "--distribution=gaussian")
+    text = printed(capsys, "bounds", *on_set("l1"), *words)
+    assert "1.806" not in text
+    document = json.loads(printed(capsys, "bounds", *on_set("l1"), *words, "--json"))
+    lower = [row for row in document["bounds"] if row["kind"] == "lower"]
+    assert {(row["value"], row["holds"]) for row in lower} == {(None, False)}
+    assert all(row["failures"] for row in lower)
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
+    capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    text = printed(capsys, "run", *on_set(kind), *SMALL)
+    assert "lower." not in text and "\nbound " not in text
+    assert "note: lower bounds that are not proven on this set are left out: " in text
+    assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
+    assert text.count("note: ") <= 4
+
+
+def test_a_reason_that_several_bounds_share_is_said_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    swept = ("--axis", "n", "--grid", "100,200,400")
+    text = " ".join(printed(capsys, "run", *SMALL, *swept).split())
+    assert text.count("The bound is for an unrestricted mean") == 1
+
+
+def test_a_run_with_a_zcdp_budget_prints_the_bounds_that_bind_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    budget = ("--rho", "0.5")
+    text = printed(capsys, "run", *SMALL, *budget, "--method", "mean.clipped")
+    assert "zCDP (rho=0.5)" in text and "lower.mean.gaussian" in text
+    assert not re.search(r"^lower\..*(pure DP|\(epsilon, delta\))", text, re.MULTILINE)
+    assert "lower bounds on pure DP or (epsilon, delta)-DP algorithms are left out" in text
+    every = printed(capsys, "bounds", "--n", "200", "--d", "10", *budget)
+    assert "lower.mean.fano-pure " in every
+    document = json.loads(printed(capsys, "run", *SMALL, *budget, "--json"))
+    assert any(row["slug"] == "lower.mean.fano-pure" for row in document["bounds"])
+
+
+def test_a_pure_method_that_ran_keeps_the_bounds_on_pure_algorithms(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pure = ("--epsilon", "1", "--delta", "0", "--method", "mean.cwme-pure")
+    text = printed(capsys, "run", *SMALL, *pure)
+    assert "lower.mean.fano-pure " in text and "left out" not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--problem", "quadratic", "--m", "100"),
+        ("--problem", "quadratic", "--m", "100", "--axis", "n", "--grid", "200,400,800"),
+        ("--problem", "logistic", "--method", "sco.cwme-strong", "--method", "sco.erm"),
+        ("--delta", "0", "--method", "mean.clipped", "--method", "mean.cwme-pure"),
+        ("--distribution", "hypercube", "--axis", "n", "--grid", "200,400,800"),
+        ("--calibration", "paper", "--tuning", "theory"),
+    ],
+    ids=" ".join,
+)
+def test_everything_that_a_run_prints_fits_into_100_columns(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    text = printed(capsys, "run", *SMALL, *words)
+    assert [line for line in text.splitlines() if len(line) > 100] == []
