@@ -74,6 +74,8 @@ def each(
                 said = f"{len(failures)} of {len(kept)} cases fail"
                 raise BaseExceptionGroup(said, failures)
 
+        # What `pytest -k` looks for, beside the name: a folded test is found by the name of a case.
+        every.__dict__.update(dict.fromkeys((f"case {name}" for name in told), True))
         every.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
         return every
 

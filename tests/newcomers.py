@@ -165,9 +165,11 @@ import math
 import pytest
 
 from dpsco_core.catalogue import bound
+from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.privacy import ZCDP, PureDP
 from tests.bounds.helpers import setting
-from tests.second import second_implementation_of
+from tests.bounds.test_upper_hold import CASES, TRIALS, assert_holds, errors
+from tests.second import run_at_parameters_of, second_implementation_of
 
 BOUND = bound("upper.mean.clipped-walked")
 
@@ -180,6 +182,17 @@ def test_it_is_the_sum_of_what_clipping_at_its_radius_costs() -> None:
     noise = math.sqrt(d) * (2 * radius / n) / math.sqrt(2 * rho)
     at = setting(n=n, d=d, order=p, budget=ZCDP(rho=rho), directional_moment=moment)
     assert BOUND.value(at) == pytest.approx(moment * math.sqrt(d / n) + bias + noise)
+
+
+@run_at_parameters_of("upper.mean.clipped-walked")
+@pytest.mark.parametrize("name", ["student", "one-sided", "elliptical"])
+def test_clipping_at_its_radius_errs_less(name: str) -> None:
+    which, n, rho = CASES[name]
+    at = which.setting(n, ZCDP(rho=rho))
+    moment = at.constants.directional_moment
+    radius = math.sqrt(at.d) * moment * (n * math.sqrt(rho / at.d)) ** (1 / at.moment_order)
+    method = SimpleClipping(radius=radius)
+    assert_holds(BOUND, at, errors(which, at, method, TRIALS, 1))
 
 
 def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:

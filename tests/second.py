@@ -1,4 +1,7 @@
-"""Which test computes a bound a second time: the test says so, and no table is told."""
+"""What a test says of a bound that it is about: no table is told.
+
+That it computes the bound a second time, or runs the bound's method at the bound's own parameters.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,20 @@ def second_implementation_of(*slugs: str) -> Callable[[T], T]:
     return lambda test: test
 
 
-def declared() -> Iterator[tuple[str, str]]:
+def run_at_parameters_of(*slugs: str) -> Callable[[T], T]:
+    """Say of a test that it runs the method of these explicit bounds at the bounds' parameters."""
+    assert slugs
+    return lambda test: test
+
+
+def declared(mark: Callable[..., object] = second_implementation_of) -> Iterator[tuple[str, str]]:
     """Yield the slug of each such bound, and its test, as ``"tests/bounds/test_x.py::test_y"``."""
     for path in sorted((ROOT / "tests" / "bounds").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
-        if second_implementation_of.__name__ not in text:
+        if mark.__name__ not in text:
             continue
         for test in ast.parse(text).body:
-            for mark in getattr(test, "decorator_list", ()):
-                if isinstance(mark, ast.Call) and (
-                    getattr(mark.func, "id", "") == second_implementation_of.__name__
-                ):
-                    for slug in mark.args:
+            for call in getattr(test, "decorator_list", ()):
+                if isinstance(call, ast.Call) and getattr(call.func, "id", "") == mark.__name__:
+                    for slug in call.args:
                         yield ast.literal_eval(slug), f"{path.relative_to(ROOT)}::{test.name}"  # type: ignore[attr-defined]

@@ -40,8 +40,8 @@ ABOUT: dict[Reading, str] = {
     "of the paired differences holds 0.",
     "proven": "Upper bounds on the mean error, every constant proven. In brackets: a condition "
     "fails. Blank: no theorem holds.",
-    "rates": "Every constant is set to 1: rates compare growth, and near a border another method "
-    "may be better. In brackets: a condition fails. Blank: no theorem holds.",
+    "rates": "Every constant is 1: rates compare growth; near a border another may be better. "
+    "In brackets: a condition fails. Blank: no theorem holds.",
 }
 
 

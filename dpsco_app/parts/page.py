@@ -72,16 +72,21 @@ def draw_apart(
     words = apart(scenario, visit.current().mine, why or state.use.why)
     if not words:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_{place}"):
-        st.markdown(words)
-        st.button(
+    # Beside the words: a row of its own would push the figure off a laptop's first screen.
+    widths = [6, 1.3, 1.3] if visit.current().is_apart() else [6, 1.3]
+    with st.container(key=f"{state.name}_{place}"):
+        said, *offered = st.columns(widths, vertical_alignment="center")
+        said.markdown(words)
+        offered[0].button(
             "Use it everywhere",
             key=f"{state.name}_{place}_everywhere",
             on_click=visit.current().take,
             args=(scenario,),
         )
-        if visit.current().is_apart():
-            st.button("Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine)
+        for column in offered[1:]:
+            column.button(
+                "Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine
+            )
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:

@@ -351,16 +351,19 @@ def test_a_risk_that_is_an_average_costs_its_evaluation(
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", [m.card.slug for m in OPTIMISERS])
 def test_predictions_are_of_the_right_order(slug: str) -> None:
-    """Within a factor of 10 of the clock, summed over the problems: other work may share it."""
+    """Within a factor of 10 of what the thread itself computes, summed over the problems.
+
+    Not of the clock: other work of the machine is not the cell's.
+    """
     measured = predicted = 0.0
     for problem in RISKS:
         scenario = replace(SMALL, problem=problem, methods=(slug,), trials=1)
         (cell,) = cells(scenario)
         run_cell(cell)  # warms what is cached
-        started = time.perf_counter()
+        started = time.thread_time()
         outcome = run_cell(cell)
         if outcome.not_applicable is None:
-            measured += time.perf_counter() - started
+            measured += time.thread_time() - started
             predicted += cost(scenario).seconds
     assert predicted > 0
     assert 0.1 < measured / predicted < 10

@@ -10,14 +10,16 @@ score radii is *broken*: far from every other point, whatever it is, and never p
 
 **Distances are taken from differences**, never as :math:`|a|^2 + |b|^2 - 2ab`, whose cancellation
 would decide by rounding near the radius. A computed distance is good to a relative
-:math:`(d/2 + 3)2^{-52}`, depends on the two points and their places only, and so is the same on
-both of two neighbours. `SLACK` on the filter radius, more than that up to d = 10^6, keeps the
-triangle inequalities of the proofs true of computed distances; the sensitivities pay for it. The
-mean is summed as differences from one of its points, which are at most 2 filter radii, so that its
-rounding is that of a single addition. Real arithmetic is otherwise assumed, as in the package.
+:math:`(d/2 + 3)2^{-52}`, depends on the two points only, and so is the same on both of two
+neighbours. A pair is decided without its distance only where the triangle inequality leaves more
+room than rounding takes, so that the distance would say the same. `SLACK` on the filter radius,
+more than that up to d = 10^6, keeps the triangle inequalities of the proofs true of computed
+distances; the sensitivities pay for it. The mean is summed as differences from one of its points,
+which are at most 2 filter radii, so that its rounding is that of a single addition. Real arithmetic
+is otherwise assumed, as in the package.
 """
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,16 +115,18 @@ class RobustFilter:
     def examine(self, points: Matrix) -> Examined:
         r"""Return score, counts and inclusions of K >= 2 points, shape (K, d), whatever they hold.
 
-        If all points are within :math:`\rho_s/2` of their mean (of any one point, rather), every
-        pair is within :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd).
-        Otherwise all K^2 distances, at most 1 MB of them at once (or one row).
+        If all points are within :math:`\rho_s/2` of one point, every pair is within
+        :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the
+        triangle inequality decides most pairs, and distances are taken of the others, at most 1 MB
+        of them at once: at worst of all K^2.
         """
         points = checked_points(points)
         count, broken = len(points), self._broken(points)
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examined(score=float(count), counts=counts, inclusion=np.ones(count))
-        near, counts = self._neighbours(points, broken)
+        near, counts = np.ones((2, count), dtype=np.int64)  # a broken one is near itself
+        near[~broken], counts[~broken] = self._neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)
         return Examined(score=int(near.sum()) / count, counts=counts, inclusion=inclusion)
 
@@ -173,34 +177,83 @@ class RobustFilter:
         return np.asarray(~usable)
 
     def _concentrated(self, points: Matrix) -> bool:
-        """Whether all are within half the score radius of one point; any point will do."""
-        radius = self.score_radius * (1 - SLACK) / 2
-        centre = points.mean(axis=0)[None, :]
-        size = max(1, BLOCK // points.shape[1])
-        blocks = (points[low : low + size] for low in range(0, len(points), size))
-        return all(
-            bool((scipy.spatial.distance.cdist(block, centre) <= radius).all()) for block in blocks
+        """Whether all are within half the score radius of one point: of their mean, or of zero."""
+        radius = self.score_radius * (1 - _rounding(points.shape[1])) / 2
+        return any(
+            all(bool((block <= radius).all()) for block in _lengths(points, centre))
+            for centre in _centres(points)
         )
 
-    def _neighbours(
-        self, points: Matrix, broken: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count those within the two radii, shape (K,) each.
+    def _neighbours(self, points: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count those within the two radii, shape (K,) each, of K usable points.
 
-        Broken points keep their row and column, so that every other distance is computed as it
-        would be without them.
+        With the points in the order of their distance r from a centre, the pair j, k is near where
+        :math:`r_j+r_k` is within the score radius, and far where :math:`|r_j-r_k|` is beyond the
+        filter radius: of each point only those between two places of the order are in doubt.
         """
-        count = len(points)
-        near, within = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        count, d = points.shape
+        if not count:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         filter_radius = self.filter_radius * (1 + SLACK)
-        size = max(1, BLOCK // count)
-        for low in range(0, count, size):
-            distances = scipy.spatial.distance.cdist(points[low : low + size], points)
-            distances[:, broken] = math.inf
-            near[low : low + size] = np.count_nonzero(distances <= self.score_radius, axis=1)
-            within[low : low + size] = np.count_nonzero(distances <= filter_radius, axis=1)
-        near[broken] = within[broken] = 1  # itself
-        return near, within
+        away = self._distances_from_centre(points)
+        order = np.argsort(away, kind="stable")
+        away = away[order]
+        less, more = 1 - _rounding(d), 1 + _rounding(d)
+        sure = np.searchsorted(away, self.score_radius * less - away, side="right")
+        reached = np.searchsorted(away * less, (filter_radius + away) * more, side="right")
+        first = int(sure[-1])  # those before it are near every point
+        near, within = np.full((2, count), count, dtype=np.int64)
+        columns = np.ascontiguousarray(points[order[first:]].T)
+        high = count
+        while high > first:
+            start, stop = int(sure[high - 1]), int(reached[high - 1])
+            low = max(first, high - max(1, BLOCK // max(1, stop - start)))
+            rows = columns[:, low - first : high - first]
+            distances = _between(rows, columns[:, start - first : stop - first])
+            near[low:high] = start + np.count_nonzero(distances <= self.score_radius, axis=1)
+            within[low:high] = start + np.count_nonzero(distances <= filter_radius, axis=1)
+            high = low
+        counts = np.empty((2, count), dtype=np.int64)
+        counts[:, order] = near, within
+        return counts[0], counts[1]
+
+    def _distances_from_centre(self, points: Matrix) -> Vector:
+        """Return those from the centre that has most points within half the score radius."""
+        candidates = [np.concatenate(list(_lengths(points, c))) for c in _centres(points)]
+        return max(candidates, key=lambda away: np.count_nonzero(away <= self.score_radius / 2))
+
+
+def _centres(points: Matrix) -> tuple[Vector, Vector]:
+    """Return points that the others may be near; any would do."""
+    return points.mean(axis=0), np.zeros(points.shape[1])
+
+
+def _lengths(points: Matrix, centre: Vector) -> Iterator[Vector]:
+    """Yield the distances of points, shape (K, d), from `centre`, block by block."""
+    size = max(1, BLOCK // points.shape[1])
+    for low in range(0, len(points), size):
+        yield scipy.spatial.distance.cdist(points[low : low + size], centre[None, :])[:, 0]
+
+
+def _between(rows: Matrix, columns: Matrix) -> Matrix:
+    """Return the distances of points, given as shapes (d, J) and (d, K), as shape (J, K).
+
+    Of each pair the same steps in the same order, wherever in its array a point stands and
+    whichever comes first: what is near does not depend on which other points there are.
+    """
+    squares = np.zeros((rows.shape[1], columns.shape[1]))
+    difference = np.empty_like(squares)
+    for a, b in zip(rows, columns, strict=True):
+        np.subtract(a[:, None], b, out=difference)
+        np.multiply(difference, difference, out=difference)
+        squares += difference
+    distances: Matrix = np.sqrt(squares, out=squares)
+    return distances
+
+
+def _rounding(d: int) -> float:
+    """Return a relative bound on what computed distances add up to, three of them in a sum."""
+    return (d + 8) * 2.0**-52
 
 
 def checked_points(points: Matrix) -> Matrix:

@@ -20,21 +20,21 @@ from tests.folded import one_in
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def points(text: str) -> list[tuple[str, np.ndarray]]:
-    """Return the lines of a picture: their colour and their points."""
+def points(text: str, kind: str = "polyline") -> list[tuple[str, np.ndarray]]:
+    """Return the lines of a picture, or its areas: their colour and their points."""
     root = ElementTree.fromstring(text)
     return [
         (
-            line.get("stroke") or "",
-            np.array(re.findall(r"-?[\d.]+", line.get("points") or ""), float),
+            shape.get("stroke") or shape.get("fill") or "",
+            np.array(re.findall(r"-?[\d.]+", shape.get("points") or ""), float),
         )
-        for line in root.iter(SVG + "polyline")
+        for shape in root.iter(SVG + kind)
     ]
 
 
 def same_picture(a: str, b: str) -> bool:
-    """Whether two pictures show the same lines, up to the rounding of other machines."""
-    first, second = points(a), points(b)
+    """Whether two pictures show the same lines and areas, up to the rounding of other machines."""
+    first, second = (points(text) + points(text, "polygon") for text in (a, b))
     return [c for c, _ in first] == [c for c, _ in second] and all(
         len(p) == len(q) and np.abs(p - q).max() < 0.3
         for (_, p), (_, q) in zip(first, second, strict=True)

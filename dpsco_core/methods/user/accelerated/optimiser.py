@@ -89,8 +89,8 @@ class UserAccelerated(FilteredGradients):
         privacy=Proof(sensitivity=SENSITIVITY, mechanism=STEPS_NOISE, composition=SHARED),
         smooth="every loss",
         order=r"O(Tnmd + Tn^2d)",
-        cost="T passes over the items of a phase's users; the n² of pairwise distances is skipped "
-        "where all points agree at a glance.",
+        cost="T passes over the items of a phase's users; distances only of pairs that the "
+        "triangle inequality leaves in doubt, at worst all n².",
         when="With a thousand items per user or more: its noise falls like 1/√m where that of "
         "clipped means stays.",
         pitfalls=(FEW, "Below about a thousand items per user clipped means need less noise."),

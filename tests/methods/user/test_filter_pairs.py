@@ -1,0 +1,62 @@
+"""The robust mean filter takes few distances, and finds what all of them would show."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.spatial
+
+from dpsco_core.privacy.filter import robust_mean as robust_filter
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from tests.methods.user.helpers import FILTERS, keep_of
+
+
+@pytest.mark.parametrize("keep", FILTERS, ids=str)
+@pytest.mark.parametrize("d", [1, 3, 40])
+def test_pairs_that_the_triangle_inequality_decides_are_near_or_far_as_their_distances_say(
+    keep: RobustFilter, d: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robust_filter, "BLOCK", 700)
+    rng = np.random.default_rng(d)
+    for spread, shift, outliers in itertools.product((0.3, 1.0, 4.0), (0.0, 5.0), (0, 1, 30)):
+        x = rng.normal(size=(150, d))
+        # Every length again and again, and pairs on opposite sides: sums of lengths at the rim.
+        x *= spread * rng.choice([0.5, 1.0], size=(150, 1)) / np.linalg.norm(x, axis=1)[:, None]
+        x[75:] = -x[:75]
+        x += shift
+        x[:outliers] *= 1e4
+        distances = scipy.spatial.distance.cdist(x, x)
+        near = np.count_nonzero(distances <= keep.score_radius)
+        counts = np.count_nonzero(distances <= keep.filter_radius * (1 + 1e-9), axis=1)
+        examined = keep.examine(x)
+        assert examined.score == near / 150
+        assert (examined.counts == counts).all()
+
+
+def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    plain = robust_filter._between
+
+    def between(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        taken.append(rows.shape[1] * columns.shape[1])
+        return plain(rows, columns)
+
+    monkeypatch.setattr(robust_filter, "_between", between)
+    keep, rng = keep_of("B"), np.random.default_rng(0)
+    unit = rng.normal(size=(5000, 3))
+    unit /= np.linalg.norm(unit, axis=1)[:, None]
+    unit[:1000] = [1.0, 0.0, 0.0]  # their mean is far from the opposite point, zero is not
+    assert keep.examine(unit / 2 * (1 - 1e-12)).score == 5000
+    assert not taken, "gradients of a bounded norm are never more than twice it apart"
+    for value in (math.nan, 1e6):
+        one = unit / 2 * (1 - 1e-12)
+        one[4] = value
+        assert keep.examine(one).score == pytest.approx((4999**2 + 1) / 5000)
+    assert sum(taken) < 5000**2 / 100
+    taken.clear()
+    normal = rng.normal(size=(5000, 1)) / 6  # radius 1 is six standard deviations
+    assert 4999 < keep.examine(normal).score < 5000
+    assert 0 < sum(taken) < 5000**2 / 100
