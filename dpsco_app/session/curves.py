@@ -59,19 +59,14 @@ class Curves:
         """
         self.now, self.view = scenario, view
         self._is_going = self.is_running  # what has come to its end goes on no more
-        pairs: list[Beside] = []
-
-        def others(one: Scenario) -> tuple[Scenario, ...]:
-            pairs.append(self.beside(one))
-            return pairs[0].scenarios
-
-        self.refused = refusal(scenario, self.limits, others) or none_chosen(scenario)
-        if pairs:  # it is of the right kind, be it too large or not
+        self.refused, pair = self._asked(scenario)
+        self.refused = self.refused or none_chosen(scenario)
+        if pair is not None:  # it is of the right kind, be it too large or not
             self._allowed = scenario
-        if self.refused:
+        if self.refused or pair is None:
             self._is_going = False
             return
-        self.others = pairs[0]
+        self.others = pair
         asked |= self.runs_all
         if not self._is_shown:
             known = self.result or Result(scenario)
@@ -126,8 +121,21 @@ class Curves:
         """Return the smallest change of one field that is allowed, if there is any."""
         return nearest_allowed(self.now, self.limits, lambda s: self.beside(s).scenarios)
 
-    def allows(self, scenario: Scenario) -> bool:
-        return not refusal(scenario, self.limits, lambda s: self.beside(s).scenarios)
+    def work_of(self, scenario: Scenario) -> Cost | None:
+        """Return the work of other settings, without what has run; None where they cannot run."""
+        refused, pair = self._asked(scenario)
+        return None if refused or pair is None else estimate((scenario, *pair.scenarios))
+
+    def _asked(self, scenario: Scenario) -> tuple[str, Beside | None]:
+        """Return why a scenario cannot run, and what runs beside it; None where it is invalid."""
+        pairs: list[Beside] = []
+
+        def others(one: Scenario) -> tuple[Scenario, ...]:
+            pairs.append(self.beside(one))
+            return pairs[0].scenarios
+
+        refused = refusal(scenario, self.limits, others)
+        return refused, next(iter(pairs), None)
 
     # -- how it runs --------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.pages.explore.runs import start
-from dpsco_app.session.cells import estimate
 from dpsco_app.session.screen import Screen, in_seconds
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
@@ -22,14 +21,11 @@ MOST_SECONDS = 2.0  # a longer run is not offered
 def draw_more_trials(screen: Screen) -> None:
     """Draw the button that runs more trials, where that helps and takes no time to speak of."""
     more = more_trials_of(screen)
-    if more is None:
-        return
-    others = visit.current().curves.beside(more).scenarios
-    seconds = estimate((more, *others)).seconds
-    if seconds > MOST_SECONDS:
+    work = None if more is None else visit.current().curves.work_of(more)
+    if work is None or work.seconds > MOST_SECONDS:
         return
     st.button(
-        f"{OFFERED} trials: {in_seconds(seconds)}",
+        f"{OFFERED} trials: {in_seconds(work.seconds)}",
         icon=":material/compress:",
         key="more_trials",
         help="Shorter bars: the trials that have run are kept, and others are added.",
@@ -43,8 +39,7 @@ def more_trials_of(screen: Screen) -> Scenario | None:
     now = screen.allowed
     if now is None or not screen.is_complete or now.trials >= OFFERED or not _has_wide_bars(screen):
         return None
-    more = replace(now, trials=OFFERED)
-    return more if visit.current().curves.allows(more) else None
+    return replace(now, trials=OFFERED)
 
 
 def _has_wide_bars(screen: Screen) -> bool:

@@ -1,0 +1,71 @@
+"""What a move of a control on Explore asks of the session, and how often the page runs for it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpsco_app.pages.explore import page as explore
+from dpsco_app.session import curves, screen
+from dpsco_app.session.curves import Curves
+from dpsco_app.session.session import Session
+from tests.app.pages import checked, is_stale, open_page, result
+
+pytestmark = pytest.mark.folded
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count runs of the page, and what is asked of the session."""
+    counts = Counter[str]()
+
+    def count(owner: Any, name: str) -> None:
+        original: Callable[..., Any] = getattr(owner, name)
+
+        def counted(*given: Any, **more: Any) -> Any:
+            counts[name] += 1
+            return original(*given, **more)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(explore, "style")  # once a run of the page
+    for name in ("settle", "beside"):
+        count(Curves, name)
+    for name in ("change", "screen"):
+        count(Session, name)
+    count(curves, "front_screen")
+    monkeypatch.setattr(screen, "LIVE_SECONDS", math.inf)
+    monkeypatch.setattr(explore, "QUIET_SECONDS", 0.0)
+    return counts
+
+
+def test_the_page_runs_once_for_what_is_known_and_twice_for_new_runs(asked: Counter[str]) -> None:
+    page = open_page(against=None)
+    asked.clear()
+    checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
+    assert result(page).scenario.epsilon == 2 and result(page).complete and not is_stale(page)
+    assert (asked["style"], asked["change"]) == (2, 1)
+    assert asked["settle"] == 2  # for the move, and when its runs begin
+    asked.clear()
+    checked(page.select_slider(key="field_epsilon").set_value(1.0).run())
+    assert result(page).scenario.epsilon == 1 and result(page).complete and not is_stale(page)
+    assert asked == {
+        "style": 1,
+        "change": 1,
+        "settle": 1,
+        "beside": 2,  # beside the scenario, and beside that of more trials, which are offered
+        "screen": 1,
+        "front_screen": 1,
+    }
+
+
+def test_a_look_at_other_bounds_asks_nothing_to_run(asked: Counter[str]) -> None:
+    page = open_page()
+    asked.clear()
+    checked(page.get_by_key("measure").set_value("price").run())
+    assert asked["style"] == asked["screen"] == 1 and not asked["change"]
+    assert not is_stale(page)
