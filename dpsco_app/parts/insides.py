@@ -10,6 +10,10 @@ else in the package names a part of Streamlit's page; `tests/app/parts/test_insi
 # view ("Who wins" is one of Explore's): nothing would say where one is.
 MENU_LINK = "[data-testid=stTopNavLink]"
 
+# The box of an open menu. Streamlit gives it the room below its button, however little: one at the
+# foot of a figure would show a single line. A least height makes it open upwards.
+MENU_BOX = "[data-testid=stPopoverBody]"
+
 # The buttons that open and close the sidebar. On a phone it lies over the page, and Streamlit
 # leaves it there when a page is chosen in it; the row above the figure has a button "Settings",
 # which opens it: Streamlit's own is a pair of arrows.

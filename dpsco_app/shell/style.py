@@ -2,7 +2,7 @@
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.parts.insides import CAPTION, COPY, MENU_LINK
+from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK
 from dpsco_app.parts.themes import is_dark
 
 PAGE = "page"  # the key of the container that holds all of a page
@@ -26,6 +26,7 @@ def shared_style() -> str:
 @media (prefers-reduced-motion: reduce) {{
   [class*="st-key-"][class*="figure_"] .trace {{ transition: none; }}
 }}
+{MENU_BOX} {{ max-height: 70vh !important; }}
 {COPY} {{ opacity: 1 !important; visibility: visible !important; }}
 :has(> [class*="st-key-first_side_"]) {{ flex: 3 1 0 !important; min-width: 0; }}
 :has(> [class*="st-key-second_side_"]) {{ flex: 2 1 0 !important; min-width: 0; }}

@@ -27,8 +27,11 @@ def test_streamlits_page_has_each_part_that_is_reached_into(
     links = page.locator(insides.MENU_LINK)
     assert links.evaluate_all("all => all.map(e => e.tagName)") == ["A"] * len(MENU)
     assert [text.strip() for text in links.all_inner_texts()] == [PLACES[slug] for slug in MENU]
+    expect(page.locator(insides.MENU_BOX)).to_have_count(0)
     page.get_by_role("button", name="Link").click()
-    copy = page.locator(insides.COPY)
+    box = page.locator(insides.MENU_BOX)
+    expect(box).to_be_visible()
+    copy = box.locator(insides.COPY)
     expect(copy).to_have_css("opacity", "1")  # although the pointer is elsewhere
     expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
 
