@@ -53,6 +53,19 @@ def test_on_a_phone_the_sidebar_opens_and_closes_by_its_buttons(
     expect(control).not_to_be_in_viewport()
 
 
+def test_a_menu_at_the_foot_of_the_first_screen_has_room(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """Left to Streamlit it would be 48 pixels high."""
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(dashboard)
+    ready(page, seconds=60)
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.get_by_text("Large type, for a projector")).to_be_in_viewport()
+    box = page.locator(insides.MENU_BOX).bounding_box()
+    assert box is not None and box["height"] > 200
+
+
 # What the dashboard asks of the parts inside its own keys: a control has a label and a field.
 INSIDE_KEYS = {
     ".st-key-field_problem label": 1,
