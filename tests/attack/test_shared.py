@@ -18,7 +18,7 @@ from dpsco_core.base.errors import CodeFailed
 from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy import ZCDP, Ledger
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.runs.study import _draw, data_point, planned
 from dpsco_core.scenario import Scenario
 from tests.test_extend import BLOCKS, METHOD, told

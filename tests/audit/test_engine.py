@@ -20,7 +20,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy import ApproxDP, Ledger, amplify, shuffle_steps
 from dpsco_core.privacy.budget import gaussian_rho
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in
 

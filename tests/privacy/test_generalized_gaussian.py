@@ -33,8 +33,8 @@ from dpsco_core.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.generalized_gaussian import Shaped, lemma_3_rho
-from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.noise import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.shaped import Shaped, lemma_3_rho
 from tests.folded import crossed
 
 FALSE_ALARM = 1e-6
@@ -191,7 +191,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
     assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
     rng = np.random.default_rng(37)
     for release in (shaped, plain):
-        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(2000)])
+        z = np.array([release.draw(np.zeros(d), rng) for _ in range(2000)])
         square = row_norms(z, space.dual) ** 2
         assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
 
@@ -208,7 +208,7 @@ def test_gaussian_noise_is_smaller_at_equal_proven_privacy(
     rng = np.random.default_rng(38)
     for noise, expected in (("generalized gaussian", shaped), ("gaussian", plain)):
         release = Shaped(space, 1.0, 0.5, noise)  # type: ignore[arg-type]
-        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(4000)])
+        z = np.array([release.draw(np.zeros(d), rng) for _ in range(4000)])
         square = row_norms(z, space.dual) ** 2 / d
         assert abs(square.mean() - expected) <= 0.01 * expected + Z * square.std() / math.sqrt(4000)
 

@@ -34,8 +34,8 @@ from dpsco_core.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.generalized_gaussian import Shaped, lemma_3_rho, lemma_3_steps
-from dpsco_core.privacy.steps import DRAWN_AT_ONCE
+from dpsco_core.privacy.mechanisms.shaped import Shaped, lemma_3_rho, lemma_3_steps
+from dpsco_core.privacy.mechanisms.steps import DRAWN_AT_ONCE
 
 FALSE_ALARM = 1e-6
 GG, GAUSSIAN = "generalized gaussian", "gaussian"

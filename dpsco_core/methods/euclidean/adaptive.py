@@ -33,8 +33,8 @@ from dpsco_core.methods.mean.ladder import (
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -244,7 +244,7 @@ class AdaptiveDescent(Method):
         def look(w: Vector) -> None:
             counts = norm_counts(sample.gradients(w), radii)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label=f"radius, look {len(chosen)}")
+            place = ledger.release(*choice, rng, label=f"radius, look {len(chosen)}")
             chosen.append(float(radii[place]))
 
         def tested(w: Vector) -> float:
@@ -297,7 +297,7 @@ class AdaptiveDescent(Method):
             if settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
         for _ in range(plan.looks + 1 - len(chosen)):  # there was one step, and is the same charge
-            ledger.select(_no_look(plan.epsilon), rng=rng, label="no look")
+            ledger.release(*_no_look(plan.epsilon), rng, label="no look")
         return Release(
             value=value,
             ledger=ledger,
@@ -358,6 +358,6 @@ def settled(points: Vector, energy: float) -> bool:
     return float(gap @ gap) <= UNSETTLED * energy * (1 / later - 1 / len(points))
 
 
-def _no_look(epsilon: float) -> ExponentialChoice:
+def _no_look(epsilon: float) -> Choice:
     """Return a choice that looks at nothing, and is charged as a look is."""
-    return ExponentialChoice(scores=np.zeros(2), sensitivity=1.0, epsilon=epsilon)
+    return Choice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

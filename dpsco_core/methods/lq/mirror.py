@@ -41,10 +41,10 @@ from dpsco_core.methods.lq.mirror_schedule import (
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Noise, Shaped, lemma_3_steps
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped, lemma_3_steps
+from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
-from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

@@ -24,8 +24,8 @@ from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample

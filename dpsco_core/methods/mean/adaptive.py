@@ -311,14 +311,14 @@ class AdaptiveClipping(PrivateMethod):
             kept = room_for_norms(rows)
             counts = norm_counts(rows, radii, centre, kept)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            small = narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
+            small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
         if plan.mode == "guarded":
             choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label="radius for few far records")
+            place = ledger.release(*choice, rng, label="radius for few far records")
             wide = max(narrow, float(radii[place]))
         if plan.inner_rho:
             choice = inner_choice(counts, n, plan.inner_epsilon)
-            place = ledger.select(choice, rng=rng, label="smaller radius")
+            place = ledger.release(*choice, rng, label="smaller radius")
             small = min(narrow, float(radii[place]))
         levels = tuple(sorted({small, narrow, wide}))
         averages = dict(zip(levels, clipped_sums(rows, levels, centre, kept) / n, strict=True))

@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 from dpsco_core.problems.base import Setting
 
 BEYOND_INNER = 0.25  # the share of the records that are to be longer than it
@@ -27,10 +27,10 @@ def tells_bias(setting: Setting, slope: float) -> bool:
     return n * rho >= LEAST_RECORDS and slope * d * math.sqrt(2 / rho) <= MOST_BEYOND * n
 
 
-def inner_choice(counts: Vector, n: int, epsilon: float) -> ExponentialChoice:
+def inner_choice(counts: Vector, n: int, epsilon: float) -> Choice:
     r"""Return the choice of the smaller radius: score :math:`-|N-n/4|`, no base measure."""
     scores = -np.abs(counts - BEYOND_INNER * n)
-    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+    return Choice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def inner_is_enough(

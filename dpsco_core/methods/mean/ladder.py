@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
@@ -43,20 +43,17 @@ def radius_choice(
     counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
     target: float,  # k
     epsilon: float,  # epsilon of the choice
-) -> ExponentialChoice:
+) -> Choice:
     r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
-    return ExponentialChoice(
-        scores=-np.abs(counts - target),
-        sensitivity=1.0,
-        epsilon=epsilon,
-        log_base=-2 * np.log(radii / radii[0]),
-    )
+    base = -2 * np.log(radii / radii[0])
+    mechanism = Exponential(sensitivity=1.0, epsilon=epsilon, log_base=base)
+    return Choice(mechanism, -np.abs(counts - target))
 
 
-def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> ExponentialChoice:
+def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> Choice:
     r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
-    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+    return Choice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def room_for_norms(rows: Rows) -> Vector | None:

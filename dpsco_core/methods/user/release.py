@@ -6,9 +6,9 @@ import numpy as np
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

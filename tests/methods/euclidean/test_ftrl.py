@@ -18,7 +18,7 @@ from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
-from dpsco_core.privacy.correlated import (
+from dpsco_core.privacy.mechanisms.correlated import (
     CorrelatedSteps,
     encoding_norm,
     inverse_coefficients,
@@ -188,9 +188,8 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "dpsco_core.privacy.correlated.gaussian_noise", lambda size, std, rng: np.zeros(size)
-    )
+    place = "dpsco_core.privacy.mechanisms.correlated.gaussian_noise"
+    patch.setattr(place, lambda size, std, rng: np.zeros(size))
 
 
 def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +271,7 @@ def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
     """At 64 steps of one size."""
     method = CorrelatedDescent(descent=Descent(steps=64, step_size=0.5, averaged=32))
     correlated = mean_risk(AT, method, 4)
-    monkeypatch.setattr("dpsco_core.privacy.ledger.CorrelatedSteps", Independent)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.correlated.CorrelatedSteps", Independent)
     independent = mean_risk(AT, method, 4)
     assert correlated < 0.008
     assert independent > 2.5 * correlated
@@ -353,11 +352,11 @@ def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
 
 def step_for_step(patch: pytest.MonkeyPatch) -> None:
     """Noise for one step's sensitivity, as if the encoding moved no further."""
-    patch.setattr("dpsco_core.privacy.correlated.encoding_norm", lambda steps: 1.0)
+    patch.setattr("dpsco_core.privacy.mechanisms.correlated.encoding_norm", lambda steps: 1.0)
 
 
 def noise_that_adds_up(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("dpsco_core.privacy.correlated.inverse_coefficients", np.ones)
+    patch.setattr("dpsco_core.privacy.mechanisms.correlated.inverse_coefficients", np.ones)
 
 
 @pytest.mark.parametrize(

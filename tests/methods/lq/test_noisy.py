@@ -287,7 +287,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
     honest = mechanisms.gaussian_noise
     patch.setattr(
-        "dpsco_core.privacy.steps.gaussian_noise",
+        "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
         lambda shape, std, rng: honest(shape, std / math.sqrt(2), rng),
     )
 

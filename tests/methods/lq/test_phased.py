@@ -282,7 +282,7 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
     draw = np.random.Generator.normal
     patch.setattr(
-        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + draw(rng, scale=std / math.sqrt(2), size=value.shape),
     )
 

@@ -326,7 +326,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
-    module = "dpsco_core.privacy.generalized_gaussian"
+    module = "dpsco_core.privacy.mechanisms.shaped"
     flat, shaped = mechanisms.add_gaussian_noise, mechanisms.generalized_gaussian_noise
     root = math.sqrt(2)
     patch.setattr(f"{module}.add_gaussian_noise", lambda v, std, rng: flat(v, std / root, rng))

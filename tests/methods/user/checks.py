@@ -11,9 +11,9 @@ from scipy.stats import beta, binom, chi2
 
 from dpsco_core.methods.user import open_releases, release_mean
 from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import phase_plan, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity, weights_sensitivity
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from tests.methods.user.helpers import (
     FALSE_ALARM,
     FILTERS,

@@ -19,9 +19,9 @@ from dpsco_core.privacy import (
     gaussian_delta,
     subsample,
 )
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan, recommended_count, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import changed_members
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from tests.folded import crossed, each
 from tests.methods.user.checks import (
     DELTA,
