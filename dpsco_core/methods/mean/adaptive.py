@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import Gaussian, SphericalLaplace
 from dpsco_core.privacy.selection import choice_epsilon
 from dpsco_core.problems.base import Setting
 
@@ -352,17 +351,14 @@ class AdaptiveClipping(PrivateMethod):
             rest += plan.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        as_one: Any = {
-            "l2_sensitivity": sensitivity,
-            "rng": rng,
-            "label": "mean of clipped records",
-        }
-        if plan.release_epsilon:  # step 7
-            value = ledger.spherical_laplace(average, epsilon=plan.release_epsilon, **as_one)
-            noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
+        mechanism: Gaussian | SphericalLaplace  # step 7
+        if plan.release_epsilon:
+            mechanism = SphericalLaplace(l2_sensitivity=sensitivity, epsilon=plan.release_epsilon)
+            noise = mechanism.noise_scale * math.sqrt(rows.d + 1)
         else:
-            value = ledger.gaussian(average, rho=rest, **as_one)
-            noise = gaussian_noise_std(sensitivity, rest)
+            mechanism = Gaussian(l2_sensitivity=sensitivity, rho=rest)
+            noise = mechanism.noise_std
+        value = ledger.release(mechanism, average, rng, label="mean of clipped records")
         return Release(
             value=into_ball(value if centre is None else centre + value, plan.mean_bound),
             ledger=ledger,

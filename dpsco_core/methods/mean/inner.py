@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Gaussian
 from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 from dpsco_core.problems.base import Setting
 
@@ -47,11 +48,10 @@ def inner_is_enough(
     """Return the noisy distance of the two means, and whether the smaller radius is better."""
     small, large = radii
     gap = large - small
-    noisy = ledger.gaussian(
+    noisy = ledger.release(
+        Gaussian(l2_sensitivity=2 * gap / n, rho=rhos[0]),
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
-        l2_sensitivity=2 * gap / n,
-        rho=rhos[0],
-        rng=rng,
+        rng,
         label="what lies beyond the smaller radius",
     )
     distance = max(0.0, float(noisy[0]))

@@ -15,6 +15,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Gaussian
 from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
@@ -207,11 +208,10 @@ def wider_is_better(
 ) -> tuple[float, bool]:
     """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
-    noisy = ledger.gaussian(
+    noisy = ledger.release(
+        Gaussian(l2_sensitivity=2 * gap / n, rho=rhos[0]),
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
-        l2_sensitivity=2 * gap / n,
-        rho=rhos[0],
-        rng=rng,
+        rng,
         label="what lies between the radii",
     )
     distance = max(0.0, float(noisy[0]))

@@ -17,6 +17,7 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import scaled_bound, tail_excess
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Gaussian
 from dpsco_core.problems.base import Setting
 
 T = TypeVar("T")
@@ -150,11 +151,10 @@ def descend(
     """
     centre = np.zeros(rows.d)
     for radius, rho in zip(radii, rhos, strict=True):
-        centre = centre + ledger.gaussian(
+        centre = centre + ledger.release(
+            Gaussian(l2_sensitivity=2 * radius / rows.n, rho=rho),
             ladder.clipped_sums(rows, (radius,), centre)[0] / rows.n,
-            l2_sensitivity=2 * radius / rows.n,
-            rho=rho,
-            rng=rng,
+            rng,
             label=label,
         )
     return centre

@@ -536,20 +536,22 @@ def over_hindsight(
         for _ in range(runs):
             noises: list[Array] = []
             with pytest.MonkeyPatch.context() as patch:
-                honest = Ledger.gaussian
+                honest = Ledger.release
 
                 def watched(
                     self: Ledger,
+                    mechanism: Any,
                     value: Array,
+                    *more: Any,
                     honest: Any = honest,
                     noises: list[Array] = noises,
-                    **more: Any,
+                    **label: Any,
                 ) -> Any:
-                    out = honest(self, value, **more)
+                    out = honest(self, mechanism, value, *more, **label)
                     noises.append(out - value)
                     return out
 
-                patch.setattr(Ledger, "gaussian", watched)
+                patch.setattr(Ledger, "release", watched)
                 release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
             exact = float(((release.value - noises[-1] - mean) ** 2).sum())
             squares.append(exact + d * release.diagnostics["noise_std"] ** 2)
@@ -697,16 +699,16 @@ def test_no_record_moves_a_statistic_of_a_reference_method_further_than_its_clai
         out: list[Array] = []
         claims: list[float] = []
         with pytest.MonkeyPatch.context() as patch:
-            honest = Ledger.gaussian
+            honest = Ledger.release
 
-            def watched(self: Ledger, value: Array, **more: Any) -> Any:
+            def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, **more: Any) -> Any:
                 exact.append(np.array(value))
-                claims.append(more["l2_sensitivity"])
-                noisy = honest(self, value, **more)
+                claims.append(mechanism.l2_sensitivity)
+                noisy = honest(self, mechanism, value, rng, **more)
                 out.append(noisy if replay is None else replay[len(out)])
                 return out[-1]
 
-            patch.setattr(Ledger, "gaussian", watched)
+            patch.setattr(Ledger, "release", watched)
             method.release(
                 DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(7)
             )

@@ -24,7 +24,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean import AdaptiveClipping, RescaledClipping, adaptive
 from dpsco_core.methods.mean import inner as module
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, overshoots, tells_bias
-from dpsco_core.privacy import ZCDP, ApproxDP, Gaussian, Ledger
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from tests.methods.mean.test_adaptive import BUDGETS, NASTY, is_spent, point
 
 Array = NDArray[np.float64]
@@ -199,9 +199,6 @@ class Halving:
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
         half = replace(mechanism, l2_sensitivity=mechanism.l2_sensitivity / 2)
         return self.ledger.release(half, value, rng, label=label)
-
-    def gaussian(self, value: Array, *, rng: Any, label: str, **more: Any) -> Any:
-        return self.release(Gaussian(**more), value, rng, label=label)
 
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
