@@ -34,6 +34,7 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Gaussian
 from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems import SCO_PROBLEMS
@@ -252,7 +253,7 @@ class AdaptiveDescent(Method):
             if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
-                ledger.gaussian(unit, l2_sensitivity=1.0, rho=rho, rng=rng, label="no test")
+                ledger.release(Gaussian(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test")
                 return narrow
             _, better = wider_is_better(
                 clipped_sums(sample.gradients(w), both) / n,
@@ -278,11 +279,10 @@ class AdaptiveDescent(Method):
                 if place:
                     look(w)
                 used.append(tested(w))
-            noisy = ledger.gaussian(
+            noisy = ledger.release(
+                Gaussian(l2_sensitivity=2 * used[-1] / n, rho=rho_step),
                 clipped_mean(sample.gradients(w), used[-1]),
-                l2_sensitivity=2 * used[-1] / n,
-                rho=rho_step,
-                rng=rng,
+                rng,
                 label="mean of clipped gradients",
             )
             if plan.curvature is not None and t >= place:

@@ -246,7 +246,7 @@ def run_phase(
 ) -> Vector:
     """Run one phase and return the average of its points, shape (d,)."""
     descent = phase.descent
-    steps = ledger.correlated_steps(phase.encoding)
+    steps = ledger.open(phase.encoding)
     w, pulled, total = start, np.zeros(sample.d), np.zeros(sample.d)
     for t in range(descent.steps):
         if descent.queried:

@@ -28,7 +28,7 @@ from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import excess, flagged
 from tests.methods.euclidean.losses import Array, sample, setting
-from tests.methods.mean.faults import halved
+from tests.methods.mean.faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
@@ -165,12 +165,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
     """Noise for L in place of 2 L, in every release of the ledger."""
-    honest = Ledger.release
-    patch.setattr(
-        Ledger,
-        "release",
-        lambda self, mechanism, *given, **label: honest(self, halved(mechanism), *given, **label),
-    )
+    half_the_sensitivity(patch)
     plan = PrivateSgd.plan
     patch.setattr(
         PrivateSgd,

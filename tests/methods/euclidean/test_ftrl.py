@@ -317,15 +317,15 @@ def test_what_it_cannot_do_it_says() -> None:
 def test_no_step_is_released_that_was_not_accounted_for() -> None:
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=0.5))
     encoding = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
-    steps = ledger.correlated_steps(encoding)
+    steps = ledger.open(encoding)
     for _ in range(2):
         steps.release(np.zeros(3), rng)
     state = rng.bit_generator.state
     with pytest.raises(BudgetExceeded, match="3 steps, and 2"):
         steps.release(np.zeros(3), rng)
     with pytest.raises(BudgetExceeded):
-        ledger.correlated_steps(encoding)
-    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).correlated_steps(replace(encoding, rho=0.01))
+        ledger.open(encoding)
+    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).open(replace(encoding, rho=0.01))
     for value in (np.zeros(2), np.array([0, np.nan, 0])):
         with pytest.raises(InvalidInput):
             other.release(value, rng)
@@ -345,7 +345,7 @@ def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
 def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
     encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
     wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
-    first = wrong.correlated_steps(encoding).release(np.zeros(20_000), np.random.default_rng(0))
+    first = wrong.open(encoding).release(np.zeros(20_000), np.random.default_rng(0))
     assert first.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
     assert wrong.entries[0].noise == encoding.noise_std, "the books are honest"
 
