@@ -225,13 +225,12 @@ def run_descent(
     u, w, total, weight = np.zeros(sample.d), np.zeros(sample.d), np.zeros(sample.d), 0.0
     path = Path(w, plan.steps)
     for t in range(1, plan.steps + 1):
-        noisy = ledger.generalized_gaussian(
+        noisy = ledger.release(
+            Shaped(
+                norm=plan.space, sensitivity=plan.sensitivity, rho=plan.rho_step, noise=plan.noise
+            ),
             sample.mean_gradient(w),
-            norm=plan.space,
-            sensitivity=plan.sensitivity,
-            rho=plan.rho_step,
-            rng=rng,
-            noise=plan.noise,
+            rng,
             label=f"mean gradient {t}",
         )
         u = (plan.proximal * u - noisy) / (plan.proximal + plan.regulariser)
