@@ -15,8 +15,8 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
     CorrelatedSteps,
     Exponential,
-    Gaussian,
-    Laplace,
+    GaussianNoise,
+    LaplaceNoise,
     Steps,
     TestedSteps,
 )
@@ -81,9 +81,9 @@ class ManyRuns(Ledger):
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
         once = super().release(mechanism, value, rng, label=label)
-        if not isinstance(mechanism, Gaussian | Laplace):
+        if not isinstance(mechanism, GaussianNoise | LaplaceNoise):
             return once
-        add = add_gaussian_noise if isinstance(mechanism, Gaussian) else add_laplace_noise
+        add = add_gaussian_noise if isinstance(mechanism, GaussianNoise) else add_laplace_noise
         every = np.broadcast_to(value, (self.runs, *value.shape))
         self.noisy = add(every, self.entries[-1].noise * self.factor, rng)
         return self.noisy

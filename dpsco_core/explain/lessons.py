@@ -33,7 +33,7 @@ from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Laplace, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import LaplaceNoise, laplace_noise_scale
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
@@ -186,7 +186,7 @@ def _neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     for truth in rng.integers(0, 2, size=GUESSES):
         ledger = Ledger(PureDP(epsilon=GAME_EPSILON))
         (output,) = ledger.release(
-            Laplace(l1_sensitivity=1 / ANSWERS, epsilon=GAME_EPSILON),
+            LaplaceNoise(l1_sensitivity=1 / ANSWERS, epsilon=GAME_EPSILON),
             np.array([shares[truth]]),
             rng,
         )

@@ -10,31 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
-from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.composition import Tally, binding, compose, fits, snap
 from dpsco_core.privacy.entries import Entry, over_budget
 from dpsco_core.privacy.mechanisms.base import Mechanism, Opened, Released, Sequence
-from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps, Encoding
-from dpsco_core.privacy.mechanisms.gaussian import (
-    Gaussian,
-    GaussianSteps,
-    ShuffledGaussian,
-    ShuffledGaussianSteps,
-)
-from dpsco_core.privacy.mechanisms.laplace import Laplace, SphericalLaplace
-from dpsco_core.privacy.mechanisms.objective import ObjectiveGaussian, ObjectiveLaplace
-from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise, Shaped, ShapedSteps
-from dpsco_core.privacy.mechanisms.steps import BudgetExceeded, Steps
-from dpsco_core.privacy.mechanisms.tested import TestedGaussian, TestedReleases, TestedSteps
-from dpsco_core.privacy.shuffled_steps import ShuffledSteps
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 
 
 @dataclass
@@ -44,9 +29,9 @@ class Ledger:
     Examples
     --------
     >>> import numpy as np
-    >>> from dpsco_core.privacy import ZCDP, Gaussian
+    >>> from dpsco_core.privacy import ZCDP, GaussianNoise
     >>> ledger, rng = Ledger(ZCDP(rho=0.5)), np.random.default_rng(0)
-    >>> x = ledger.release(Gaussian(l2_sensitivity=0.1, rho=0.5), np.zeros(3), rng)
+    >>> x = ledger.release(GaussianNoise(l2_sensitivity=0.1, rho=0.5), np.zeros(3), rng)
     >>> ledger.spent()
     ZCDP(rho=0.5)
     >>> ledger.entries[0].noise
@@ -146,156 +131,3 @@ class Ledger:
             for entry in entries:
                 self._tally.add(entry)
         self._entries.extend(entries)
-
-    # The names of each kind of release, which forward.
-
-    def gaussian(
-        self,
-        value: NDArray[np.float64],
-        *,
-        l2_sensitivity: float,
-        rho: float,
-        rng: np.random.Generator,
-        label: str = "",
-        disjoint_blocks: int = 1,
-        proven_l2_sensitivity: float | None = None,
-    ) -> NDArray[np.float64]:
-        """Release `value` with a `Gaussian`."""
-        mechanism = Gaussian(
-            l2_sensitivity=l2_sensitivity,
-            rho=rho,
-            proven_l2_sensitivity=proven_l2_sensitivity,
-            disjoint_blocks=disjoint_blocks,
-        )
-        return self.release(mechanism, value, rng, label=label)
-
-    def shuffled_gaussian(
-        self,
-        value: NDArray[np.float64],
-        *,
-        l2_sensitivity: float,
-        amplification: ShuffleAmplification,
-        rng: np.random.Generator,
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release `value` with a `ShuffledGaussian`."""
-        mechanism = ShuffledGaussian(l2_sensitivity=l2_sensitivity, amplification=amplification)
-        return self.release(mechanism, value, rng, label=label)
-
-    def laplace(
-        self,
-        value: NDArray[np.float64],
-        *,
-        l1_sensitivity: float,
-        epsilon: float,
-        rng: np.random.Generator,
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release `value` with a `Laplace`."""
-        mechanism = Laplace(l1_sensitivity=l1_sensitivity, epsilon=epsilon)
-        return self.release(mechanism, value, rng, label=label)
-
-    def spherical_laplace(
-        self,
-        value: NDArray[np.float64],
-        *,
-        l2_sensitivity: float,
-        epsilon: float,
-        rng: np.random.Generator,
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release `value` with a `SphericalLaplace`."""
-        mechanism = SphericalLaplace(l2_sensitivity=l2_sensitivity, epsilon=epsilon)
-        return self.release(mechanism, value, rng, label=label)
-
-    def generalized_gaussian(
-        self,
-        value: NDArray[np.float64],
-        *,
-        norm: RegularSpace,
-        sensitivity: float,
-        rho: float,
-        rng: np.random.Generator,
-        noise: Noise = "generalized gaussian",
-        calibration: Calibration = "tight",
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release `value` with a `Shaped`."""
-        mechanism = Shaped(norm, sensitivity, rho, noise, calibration)
-        return self.release(mechanism, value, rng, label=label)
-
-    def gaussian_steps(
-        self, *, steps: int, size: int, l2_sensitivity: float, rho: float, label: str = ""
-    ) -> Steps:
-        """Open `GaussianSteps`."""
-        sequence = GaussianSteps(steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=rho)
-        return self.open(sequence, label=label)
-
-    def correlated_steps(self, encoding: Encoding, *, label: str = "") -> CorrelatedSteps:
-        """Open an `Encoding`."""
-        return self.open(encoding, label=label)
-
-    def shuffled_steps(
-        self, certificate: ShuffledSteps, *, size: int, l2_sensitivity: float, label: str = ""
-    ) -> Steps:
-        """Open `ShuffledGaussianSteps`."""
-        sequence = ShuffledGaussianSteps(
-            certificate=certificate, size=size, l2_sensitivity=l2_sensitivity
-        )
-        return self.open(sequence, label=label)
-
-    def shaped_steps(
-        self,
-        release: Shaped,
-        *,
-        steps: int,
-        certificate: ShuffledSteps | None = None,
-        label: str = "",
-    ) -> Steps:
-        """Open `ShapedSteps`."""
-        sequence = ShapedSteps(release=release, steps=steps, certificate=certificate)
-        return self.open(sequence, label=label)
-
-    def tested_gaussian(
-        self, release: TestedGaussian, *, size: int, rng: np.random.Generator, label: str
-    ) -> TestedSteps:
-        """Open `TestedReleases`."""
-        return self.open(TestedReleases(release=release, size=size, rng=rng), label=label)
-
-    def objective_noise(
-        self,
-        *,
-        size: int,
-        l2_sensitivity: float,
-        epsilon: float,
-        jacobian_epsilon: float,
-        delta: float,
-        rng: np.random.Generator,
-        noise_std: float | None = None,
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release a linear term with an `ObjectiveGaussian`."""
-        mechanism = ObjectiveGaussian(
-            l2_sensitivity=l2_sensitivity,
-            epsilon=epsilon,
-            jacobian_epsilon=jacobian_epsilon,
-            delta=delta,
-            own_noise_std=noise_std,
-        )
-        return self.release(mechanism, np.zeros(size), rng, label=label)
-
-    def objective_laplace(
-        self,
-        *,
-        size: int,
-        l2_sensitivity: float,
-        epsilon: float,
-        jacobian_epsilon: float,
-        rng: np.random.Generator,
-        label: str = "",
-    ) -> NDArray[np.float64]:
-        """Release a linear term with an `ObjectiveLaplace`."""
-        mechanism = ObjectiveLaplace(
-            l2_sensitivity=l2_sensitivity, epsilon=epsilon, jacobian_epsilon=jacobian_epsilon
-        )
-        return self.release(mechanism, np.zeros(size), rng, label=label)

@@ -21,15 +21,17 @@ from dpsco_core.privacy import (
     ApproxDP,
     BudgetExceeded,
     Exponential,
+    GaussianNoise,
     Ledger,
     PureDP,
+    SphericalLaplaceNoise,
     choice_epsilon,
     gaussian_delta,
     gaussian_rho,
     selection_rho,
     zcdp_rho,
 )
-from dpsco_core.privacy.mechanisms import Choice
+from dpsco_core.privacy.mechanisms import PrivateChoice
 from dpsco_core.privacy.selection import (
     Choices,
     Shares,
@@ -51,9 +53,9 @@ def choice(
     epsilon: float,
     sensitivity: float = 1.0,
     log_base: NDArray[np.float64] | None = None,
-) -> Choice:
+) -> PrivateChoice:
     mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon, log_base=log_base)
-    return Choice(mechanism, scores)
+    return PrivateChoice(mechanism, scores)
 
 
 def choices_of(rho: float, shares: Shares) -> Choices:
@@ -206,13 +208,13 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
         for _ in range(count):
             ledger.release(*choice(np.zeros(4), each), rng)
     rest = rho * (1 - sum(f for f, _ in shares))
-    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.1, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.1), np.zeros(2), rng)
     assert ledger.spent() != budget
-    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.9, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.9), np.zeros(2), rng)
     assert ledger.spent() == budget
     assert "zcdp" in ledger.bound_by() and "pure" not in ledger.bound_by()
     with pytest.raises(BudgetExceeded):
-        ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=1e-6 * rho, rng=rng)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=1e-6 * rho), np.zeros(1), rng)
     small = choice_epsilon(1e-3 * rho)
     with pytest.raises(BudgetExceeded):
         ledger.release(*choice(np.zeros(2), small), rng)
@@ -225,13 +227,13 @@ def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
     each = choice_epsilon(0.02 * rho)
     ledger = Ledger(budget)
     ledger.release(*choice(np.zeros(2), each), rng)
-    ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     with pytest.raises(BudgetExceeded):  # in the other order it fits
         ledger.release(*choice(np.zeros(2), each), rng)
     other = Ledger(budget)
     for _ in range(2):
         other.release(*choice(np.zeros(2), each), rng)
-    other.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+    other.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     assert other.spent() == budget
 
 
@@ -240,7 +242,7 @@ def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
     for budget in (PureDP(epsilon=1.0), ApproxDP(epsilon=1.0, delta=1e-6)):
         ledger = Ledger(budget)
         ledger.release(*choice(np.zeros(2), 0.3), rng)
-        ledger.spherical_laplace(np.zeros(3), l2_sensitivity=1.0, epsilon=0.7, rng=rng)
+        ledger.release(SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=0.7), np.zeros(3), rng)
         assert ledger.spent() == PureDP(epsilon=1.0)
         assert ledger.bound_by() == ("pure", "approx") or isinstance(budget, PureDP)
         with pytest.raises(BudgetExceeded):
@@ -294,7 +296,9 @@ def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:
     budget = PureDP(epsilon=0.5)
     noise = np.array(
         [
-            Ledger(budget).spherical_laplace(np.zeros(d), l2_sensitivity=2.0, epsilon=0.5, rng=rng)
+            Ledger(budget).release(
+                SphericalLaplaceNoise(l2_sensitivity=2.0, epsilon=0.5), np.zeros(d), rng
+            )
             for _ in range(draws)
         ]
     )

@@ -24,12 +24,12 @@ from dpsco_core.methods.euclidean.perturbation import objective as objective_per
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import (
     Exponential,
-    Laplace,
+    LaplaceNoise,
     Ledger,
     ObjectiveGaussian,
     ObjectiveLaplace,
     Shaped,
-    SphericalLaplace,
+    SphericalLaplaceNoise,
 )
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -101,13 +101,13 @@ def norm_of(mechanism: Any) -> float:
         return math.inf
     if isinstance(mechanism, Shaped) and mechanism.noise != "gaussian":
         return mechanism.norm.dual
-    return 1.0 if isinstance(mechanism, Laplace) else 2.0
+    return 1.0 if isinstance(mechanism, LaplaceNoise) else 2.0
 
 
 def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> Drawn:
     """Return the noise of a mechanism in units of its entry's scale."""
-    spherical = isinstance(mechanism, SphericalLaplace | ObjectiveLaplace)
-    law = 1.0 if spherical or isinstance(mechanism, Laplace) else 2.0
+    spherical = isinstance(mechanism, SphericalLaplaceNoise | ObjectiveLaplace)
+    law = 1.0 if spherical or isinstance(mechanism, LaplaceNoise) else 2.0
     if isinstance(mechanism, Shaped):
         law = mechanism.noise_exponent
     return Drawn(noise / entry.noise, law, entry, spherical=spherical)

@@ -34,8 +34,8 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian
-from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -253,7 +253,9 @@ class AdaptiveDescent(Method):
             if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
-                ledger.release(Gaussian(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test")
+                ledger.release(
+                    GaussianNoise(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test"
+                )
                 return narrow
             _, better = wider_is_better(
                 clipped_sums(sample.gradients(w), both) / n,
@@ -280,7 +282,7 @@ class AdaptiveDescent(Method):
                     look(w)
                 used.append(tested(w))
             noisy = ledger.release(
-                Gaussian(l2_sensitivity=2 * used[-1] / n, rho=rho_step),
+                GaussianNoise(l2_sensitivity=2 * used[-1] / n, rho=rho_step),
                 clipped_mean(sample.gradients(w), used[-1]),
                 rng,
                 label="mean of clipped gradients",
@@ -358,6 +360,6 @@ def settled(points: Vector, energy: float) -> bool:
     return float(gap @ gap) <= UNSETTLED * energy * (1 / later - 1 / len(points))
 
 
-def _no_look(epsilon: float) -> Choice:
+def _no_look(epsilon: float) -> PrivateChoice:
     """Return a choice that looks at nothing, and is charged as a look is."""
-    return Choice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))
+    return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

@@ -25,7 +25,7 @@ from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -173,13 +173,13 @@ class QuantileDescent(PrivateMethod):
             rows = sample.gradients(w)
             used.append(radius)
             noisy = ledger.release(
-                Gaussian(l2_sensitivity=2 * radius / n, rho=plan.rho_gradient),
+                GaussianNoise(l2_sensitivity=2 * radius / n, rho=plan.rho_gradient),
                 clipped_mean(rows, radius),
                 rng,
                 label="mean of clipped gradients",
             )
             short = ledger.release(
-                Gaussian(l2_sensitivity=1 / n, rho=plan.rho_count),
+                GaussianNoise(l2_sensitivity=1 / n, rho=plan.rho_count),
                 1 - norm_counts(rows, np.array([radius])) / n,
                 rng,
                 label="share of gradients that are not clipped",

@@ -54,7 +54,7 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, SphericalLaplace
+from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
 from dpsco_core.privacy.selection import choice_epsilon
 from dpsco_core.problems.base import Setting
 
@@ -351,12 +351,14 @@ class AdaptiveClipping(PrivateMethod):
             rest += plan.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        mechanism: Gaussian | SphericalLaplace  # step 7
+        mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
         if plan.release_epsilon:
-            mechanism = SphericalLaplace(l2_sensitivity=sensitivity, epsilon=plan.release_epsilon)
+            mechanism = SphericalLaplaceNoise(
+                l2_sensitivity=sensitivity, epsilon=plan.release_epsilon
+            )
             noise = mechanism.noise_scale * math.sqrt(rows.d + 1)
         else:
-            mechanism = Gaussian(l2_sensitivity=sensitivity, rho=rest)
+            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rest)
             noise = mechanism.noise_std
         value = ledger.release(mechanism, average, rng, label="mean of clipped records")
         return Release(

@@ -24,7 +24,7 @@ from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 
@@ -139,7 +139,7 @@ class SimpleClipping(PrivateMethod):
     ) -> Release:
         check_rows(rows, plan.setting)
         value = ledger.release(
-            Gaussian(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
+            GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
             clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
             rng,
             label="mean of clipped records",

@@ -30,7 +30,12 @@ from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, Laplace, gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import (
+    GaussianNoise,
+    LaplaceNoise,
+    gaussian_noise_std,
+    laplace_noise_scale,
+)
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]
@@ -212,8 +217,9 @@ class CoordinatewiseCDP(_Coordinatewise):
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         value = ledger.release(
-            Gaussian(
-                l2_sensitivity=math.sqrt(rows.d) * plan.coordinate_sensitivity, rho=plan.share
+            GaussianNoise(
+                l2_sensitivity=math.sqrt(plan.setting.d) * plan.coordinate_sensitivity,
+                rho=plan.share,
             ),
             median_of_clipped(rows, plan),
             rng,
@@ -291,7 +297,9 @@ class CoordinatewisePure(_Coordinatewise):
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         value = ledger.release(
-            Laplace(l1_sensitivity=rows.d * plan.coordinate_sensitivity, epsilon=plan.share),
+            LaplaceNoise(
+                l1_sensitivity=plan.setting.d * plan.coordinate_sensitivity, epsilon=plan.share
+            ),
             median_of_clipped(rows, plan),
             rng,
             label="median of clipped block means",

@@ -27,7 +27,7 @@ from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MEDIAN_SHARE = 0.25
@@ -152,7 +152,7 @@ class InstanceOptimal(PrivateMethod):
         radius = _norm_quantile(rows, plan, centre, ledger, rng)
         sensitivity = 2 * radius / rows.n
         value = ledger.release(
-            Gaussian(l2_sensitivity=sensitivity, rho=plan.release_rho),
+            GaussianNoise(l2_sensitivity=sensitivity, rho=plan.release_rho),
             clipped_sums(rows, (radius,), centre)[0] / rows.n,
             rng,
             label="mean of clipped records",
@@ -188,7 +188,9 @@ def _centre(
         for step in range(1, steps + 1):
             middle = place + cells // 2**step
             noisy = ledger.release(  # each count moves by at most 1
-                Gaussian(l2_sensitivity=math.sqrt(size), rho=plan.median_rho / plan.median_steps),
+                GaussianNoise(
+                    l2_sensitivity=math.sqrt(size), rho=plan.median_rho / plan.median_steps
+                ),
                 below[np.arange(size), middle - 1],
                 rng,
                 label="counts for medians",
@@ -210,7 +212,7 @@ def _norm_quantile(
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
         beyond = ledger.release(
-            Gaussian(l2_sensitivity=1.0, rho=plan.norm_rho / NORM_STEPS),
+            GaussianNoise(l2_sensitivity=1.0, rho=plan.norm_rho / NORM_STEPS),
             counts[middle - 1 : middle],
             rng,
             label="counts of norms",

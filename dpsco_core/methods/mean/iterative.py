@@ -31,7 +31,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, ShuffledGaussian, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 PRACTICAL_GROUPS = 8
@@ -210,7 +210,7 @@ class IterativeUpdating(PrivateMethod):
         means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
         if plan.amplification is None:  # step 3
             noisy = ledger.release(
-                Gaussian(
+                GaussianNoise(
                     l2_sensitivity=plan.l2_sensitivity, rho=plan.rho, disjoint_blocks=plan.groups
                 ),
                 means,

@@ -15,8 +15,8 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian
-from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
@@ -44,17 +44,17 @@ def radius_choice(
     counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
     target: float,  # k
     epsilon: float,  # epsilon of the choice
-) -> Choice:
+) -> PrivateChoice:
     r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
     base = -2 * np.log(radii / radii[0])
     mechanism = Exponential(sensitivity=1.0, epsilon=epsilon, log_base=base)
-    return Choice(mechanism, -np.abs(counts - target))
+    return PrivateChoice(mechanism, -np.abs(counts - target))
 
 
-def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> Choice:
+def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> PrivateChoice:
     r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
-    return Choice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
+    return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def room_for_norms(rows: Rows) -> Vector | None:
@@ -209,7 +209,7 @@ def wider_is_better(
     """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
     noisy = ledger.release(
-        Gaussian(l2_sensitivity=2 * gap / n, rho=rhos[0]),
+        GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
         rng,
         label="what lies between the radii",

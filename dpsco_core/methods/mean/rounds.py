@@ -17,7 +17,7 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import scaled_bound, tail_excess
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ def descend(
     centre = np.zeros(rows.d)
     for radius, rho in zip(radii, rhos, strict=True):
         centre = centre + ledger.release(
-            Gaussian(l2_sensitivity=2 * radius / rows.n, rho=rho),
+            GaussianNoise(l2_sensitivity=2 * radius / rows.n, rho=rho),
             ladder.clipped_sums(rows, (radius,), centre)[0] / rows.n,
             rng,
             label=label,

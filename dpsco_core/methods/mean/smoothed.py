@@ -28,7 +28,7 @@ from dpsco_core.methods.mean.smooth_clip import (
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SMALLEST_TAU = 10.0
@@ -199,7 +199,7 @@ class NoiseSmoothing(PrivateMethod):
     ) -> Release:
         check_rows(rows, plan.setting)
         value = ledger.release(  # step 2
-            Gaussian(
+            GaussianNoise(
                 l2_sensitivity=plan.l2_sensitivity,
                 proven_l2_sensitivity=plan.proven_l2_sensitivity,
                 rho=plan.rho,

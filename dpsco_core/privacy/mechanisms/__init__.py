@@ -5,14 +5,14 @@ A `Ledger` writes down what one costs before it lets it draw. All draws are thos
 
 from dpsco_core.privacy.mechanisms.base import Mechanism, Sequence
 from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps, Encoding
-from dpsco_core.privacy.mechanisms.exponential import Choice, Exponential
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.privacy.mechanisms.gaussian import (
-    Gaussian,
+    GaussianNoise,
     GaussianSteps,
     ShuffledGaussian,
     ShuffledGaussianSteps,
 )
-from dpsco_core.privacy.mechanisms.laplace import Laplace, SphericalLaplace
+from dpsco_core.privacy.mechanisms.laplace import LaplaceNoise, SphericalLaplaceNoise
 from dpsco_core.privacy.mechanisms.noise import (
     gaussian_noise_std,
     laplace_noise_scale,
@@ -31,23 +31,23 @@ from dpsco_core.privacy.mechanisms.tested import (
 
 __all__ = [
     "BudgetExceeded",
-    "Choice",
     "CorrelatedSteps",
     "Encoding",
     "Exponential",
-    "Gaussian",
+    "GaussianNoise",
     "GaussianSteps",
-    "Laplace",
+    "LaplaceNoise",
     "Mechanism",
     "NoisyTest",
     "ObjectiveGaussian",
     "ObjectiveLaplace",
+    "PrivateChoice",
     "Sequence",
     "Shaped",
     "ShapedSteps",
     "ShuffledGaussian",
     "ShuffledGaussianSteps",
-    "SphericalLaplace",
+    "SphericalLaplaceNoise",
     "Steps",
     "TestedGaussian",
     "TestedReleases",

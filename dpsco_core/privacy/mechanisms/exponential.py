@@ -62,7 +62,7 @@ class Exponential:
         )
 
 
-class Choice(NamedTuple):
+class PrivateChoice(NamedTuple):
     """A mechanism, and the scores that it chooses by: ``ledger.release(*choice, rng)``."""
 
     mechanism: Exponential

@@ -21,7 +21,7 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gaussian:
+class GaussianNoise:
     """Gaussian noise on a value of any shape, rho-zCDP."""
 
     label: ClassVar[str] = "value"
@@ -74,7 +74,7 @@ class GaussianSteps:
 
     steps: int
     size: int  # noisy coordinates of a step
-    l2_sensitivity: float  # of one step
+    l2_sensitivity: float  # the sensitivity of the value of one step
     rho: float
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class ShuffledGaussian:
 
     label: ClassVar[str] = "group means"
 
-    l2_sensitivity: float  # of a row
+    l2_sensitivity: float  # the sensitivity of a row
     amplification: ShuffleAmplification
 
     def __post_init__(self) -> None:
@@ -145,7 +145,7 @@ class ShuffledGaussianSteps:
 
     certificate: ShuffledSteps
     size: int  # noisy coordinates of a step
-    l2_sensitivity: float  # of one step
+    l2_sensitivity: float  # the sensitivity of the value of one step
 
     def entries(self, label: str) -> tuple[Entry, ...]:
         """Return what a ledger records: one entry."""

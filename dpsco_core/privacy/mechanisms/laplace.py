@@ -16,7 +16,7 @@ from dpsco_core.privacy.mechanisms.noise import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace:
+class LaplaceNoise:
     """Independent Laplace noise on every entry of a value of any shape."""
 
     label: ClassVar[str] = "value"
@@ -44,7 +44,7 @@ class Laplace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SphericalLaplace:
+class SphericalLaplaceNoise:
     """Noise of density e^(-epsilon |z|_2 / sensitivity) on a vector."""
 
     label: ClassVar[str] = "value"

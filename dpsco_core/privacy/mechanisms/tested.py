@@ -193,7 +193,7 @@ class TestedReleases:
 
     release: TestedGaussian
     size: int
-    rng: np.random.Generator  # of all noise, that of the threshold first
+    rng: np.random.Generator  # draws all noise, that of the threshold first
 
     def __post_init__(self) -> None:
         check_count("size", self.size)

@@ -14,7 +14,7 @@ from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
     BudgetExceeded,
-    Laplace,
+    LaplaceNoise,
     Ledger,
     PureDP,
     TestedReleases,
@@ -107,7 +107,9 @@ def test_what_is_spent_is_the_budget_to_the_last_bit(
             assert ledger.bound_by() == ("approx",)
             with pytest.raises(BudgetExceeded):
                 ledger.release(
-                    Laplace(l1_sensitivity=1.0, epsilon=1e-6), np.zeros(1), np.random.default_rng(0)
+                    LaplaceNoise(l1_sensitivity=1.0, epsilon=1e-6),
+                    np.zeros(1),
+                    np.random.default_rng(0),
                 )
 
 

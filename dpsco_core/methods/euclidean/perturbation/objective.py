@@ -25,10 +25,10 @@ from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
-    Gaussian,
+    GaussianNoise,
     ObjectiveGaussian,
     ObjectiveLaplace,
-    SphericalLaplace,
+    SphericalLaplaceNoise,
 )
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -283,14 +283,16 @@ def closed_form(
     slope = sample.mean_gradient(np.zeros(sample.d))
     if plan.pure:
         slope = ledger.release(
-            SphericalLaplace(l2_sensitivity=plan.l2_sensitivity / sample.n, epsilon=plan.epsilon),
+            SphericalLaplaceNoise(
+                l2_sensitivity=plan.l2_sensitivity / sample.n, epsilon=plan.epsilon
+            ),
             slope,
             rng,
             label="linear term of the objective",
         )
     elif plan.rho > 0:
         slope = ledger.release(
-            Gaussian(l2_sensitivity=plan.l2_sensitivity / sample.n, rho=plan.rho),
+            GaussianNoise(l2_sensitivity=plan.l2_sensitivity / sample.n, rho=plan.rho),
             slope,
             rng,
             label="linear term of the objective",
@@ -351,14 +353,16 @@ def perturbed_minimiser(
     label = "what the solver left open"
     if plan.pure:
         noisy = ledger.release(
-            SphericalLaplace(l2_sensitivity=plan.output_sensitivity, epsilon=plan.output_epsilon),
+            SphericalLaplaceNoise(
+                l2_sensitivity=plan.output_sensitivity, epsilon=plan.output_epsilon
+            ),
             solved.value,
             rng,
             label=label,
         )
         return sample.constraint.project(noisy)
     noisy = ledger.release(
-        Gaussian(l2_sensitivity=plan.output_sensitivity, rho=plan.output_rho),
+        GaussianNoise(l2_sensitivity=plan.output_sensitivity, rho=plan.output_rho),
         solved.value,
         rng,
         label=label,

@@ -21,7 +21,7 @@ from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_c
 from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import SphericalLaplace
+from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 from dpsco_core.problems.base import Setting
 
 
@@ -135,7 +135,7 @@ class OutputPerturbation(PrivateMethod):
         for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
             part = losses.part(phase.start, phase.stop)
             noisy = block.release(
-                SphericalLaplace(l2_sensitivity=phase.l2_sensitivity, epsilon=plan.epsilon),
+                SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=plan.epsilon),
                 phase_minimiser(part, w, phase, plan),
                 rng,
                 label=f"minimiser of phase {i}",

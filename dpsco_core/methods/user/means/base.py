@@ -13,7 +13,7 @@ from dpsco_core.methods.base import Release, Tuning
 from dpsco_core.methods.mean.base import answer, check_kind, clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Gaussian
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -52,7 +52,7 @@ def released(
 ) -> Release:
     """Return the mean of clipped rows with a plan's noise, as `answer` has it."""
     value = ledger.release(
-        Gaussian(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
+        GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
         clipped_mean(rows, plan.clip_radius),
         rng,
         label=label,
