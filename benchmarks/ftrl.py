@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dpsco_core.methods.euclidean import CorrelatedDescent
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy import CorrelatedSteps, Ledger
-from dpsco_core.privacy.correlated import encoding_norm
+from dpsco_core.privacy.mechanisms.correlated import encoding_norm
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
@@ -49,8 +50,8 @@ class Independent(CorrelatedSteps):
 class IndependentLedger(Ledger):
     """A ledger that opens them, for the comparison alone."""
 
-    def correlated_steps(self, encoding: object, **more: object) -> CorrelatedSteps:
-        return Independent(encoding=super().correlated_steps(encoding, **more).encoding)  # type: ignore[arg-type]
+    def open(self, sequence: Any, *, label: str = "") -> Any:
+        return Independent(encoding=super().open(sequence, label=label).encoding)
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
         return tuple(

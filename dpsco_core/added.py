@@ -20,7 +20,7 @@ from dpsco_core.bounds.base import Terms
 from dpsco_core.data.base import ANSWERS, Distribution, gives
 from dpsco_core.data.univariate import Univariate
 from dpsco_core.methods.base import Method, Plan, Release
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
 FAILED = "failed"  # the name of the one term of a bound that cannot be evaluated

@@ -1,10 +1,11 @@
 """A golden file: the numbers of the command line over methods, problems, geometries and bounds.
 
-For moves of the tree, which must not change a number: write the file before, compare after, on the
-same machine.
+And the ledgers of every private method, entry by entry, with what was released. For moves of the
+tree, which must not change a number: write the file before, compare after, on the same machine.
 
     python -m tests.golden write FILE
     python -m tests.golden compare FILE
+    python -m tests.golden compare FILE ledger   # only what begins with this word
 """
 
 from __future__ import annotations
@@ -15,10 +16,17 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.catalogue import make_method
 from dpsco_core.cli.main import main
+from dpsco_core.privacy import Ledger
+from tests.trust.cases import CASES, PRIVATE, Case, case
 
 Answer = dict[str, Any] | list[Any]
 BUDGETS = (
@@ -27,6 +35,13 @@ BUDGETS = (
     ("--epsilon", "2", "--delta", "0"),
 )
 SETS = (("l1",), ("linf",), ("lq", "--q", "1.5"), ("lq", "--q", "3"), ("simplex",), ("sparse",))
+# Fields of runs of users with several items: so few users that filters stop, and enough of them.
+USERS = (
+    ("--m", "4", "--n", "1000", "--d", "10", "--epsilon", "2", "--delta", "1e-5"),
+    ("--m", "30", "--n", "400", "--d", "5", "--epsilon", "4", "--delta", "1e-4"),
+    ("--m", "4", "--n", "2000", "--d", "3", "--epsilon", "8", "--delta", "0.01"),
+    ("--m", "20", "--n", "500", "--d", "3", "--rho", "0.5"),
+)
 TUNINGS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"), ("paper", "theory"))
 TIMES = ("seconds",)  # what differs from run to run
 
@@ -69,17 +84,51 @@ def commands() -> Iterator[tuple[str, ...]]:
         yield from ((*run, *budget) for budget in BUDGETS)
         yield from ((*run, "--calibration", c, "--tuning", t) for c, t in TUNINGS)
         yield (*run, "--distribution", "hypercube")
-        if problem != "mean":
-            yield (*run, "--m", "4", "--epsilon", "2", "--delta", "1e-5")
+        users = [m["slug"] for m in catalogue["methods"] if m["level"] == "user"]
+        own = [slug for slug in made if slug in users]
+        together = ("run", "--problem", problem, *(w for slug in own for w in ("--method", slug)))
+        for words in USERS:
+            yield (*together, "--p", "3", "--trials", "1", "--seed", "7", *words)
         ask_bounds = ("bounds", "--problem", problem, "--p", "3")
         for n, d, budget in itertools.product(("100", "100000"), ("1", "50"), BUDGETS):
             yield (*ask_bounds, "--n", n, "--d", d, *budget)
         yield (*ask_bounds, "--n", "20000", "--m", "30", "--d", "8")
 
 
-def answers() -> dict[str, Any]:
-    """Return every answer, by its command."""
-    return {" ".join(words): ask(*words) for words in commands()}
+def booked(place: Case) -> dict[str, Any]:
+    """Return what a run of a private method books and releases; or the sentence that refuses it."""
+    where, rng = place.point.setting, np.random.default_rng(7)
+    ledger = Ledger(where.budget)
+    try:
+        result = place.method.release(place.crowd(0), place.plan(), ledger, rng)
+    except (InvalidInput, NotApplicable) as refusal:
+        return {"refused": str(refusal)}
+    return {
+        "entries": [asdict(entry) for entry in ledger.entries],
+        "spent": str(ledger.spent()),
+        "bound_by": ledger.bound_by(),
+        "flaws": ledger.flaws,
+        "value": np.asarray(result.value).tolist(),
+        "diagnostics": repr(result.diagnostics),
+        "iterates": np.asarray(result.iterates).tolist(),
+        "state": rng.bit_generator.state,  # how many numbers were drawn
+    }
+
+
+def ledgers() -> Iterator[tuple[str, Case]]:
+    """Yield the small runs of `tests/trust`, and those with a paper's own noise and parameters."""
+    for name in CASES:
+        yield f"ledger of {name}", case(name)
+    for slug in PRIVATE:
+        own = make_method(slug, "paper", "theory")
+        yield f"ledger of {slug}, as printed", replace(case(slug), method=own, planned=None)
+
+
+def answers(start: str = "") -> dict[str, Any]:
+    """Return every answer whose name begins with `start`, by its command or its ledger."""
+    runs = {name: booked(place) for name, place in ledgers() if name.startswith(start)}
+    chosen = (words for words in commands() if " ".join(words).startswith(start))
+    return runs | {" ".join(words): ask(*words) for words in chosen}
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
@@ -95,11 +144,12 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    _, verb, name = sys.argv
+    _, verb, name, *start = sys.argv
     if verb == "write":
-        Path(name).write_text(json.dumps(answers()), encoding="utf-8")
+        Path(name).write_text(json.dumps(answers(*start)), encoding="utf-8")
     else:
-        old = json.loads(Path(name).read_text(encoding="utf-8"))
-        changes = list(differences(old, json.loads(json.dumps(answers()))))
+        whole = json.loads(Path(name).read_text(encoding="utf-8"))
+        old = {key: answer for key, answer in whole.items() if key.startswith("".join(start))}
+        changes = list(differences(old, json.loads(json.dumps(answers(*start)))))
         sys.stdout.write("\n".join([*changes[:100], f"{len(changes)} differences"]) + "\n")
         sys.exit(bool(changes))

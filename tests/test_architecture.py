@@ -58,7 +58,7 @@ UP = {
 DRAWS = {name for name in dir(np.random.Generator) if name[0] != "_"} - {"bit_generator", "spawn"}
 DRAWS.add("rvs")
 # Data are drawn in data and problems; noise for privacy in one file.
-MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms")
+MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms.noise")
 # Draws that are neither data nor noise, each with its reason.
 OTHER_DRAWS = {
     # Records, users and groups in a secret random order, or some of them: sampling.
@@ -222,7 +222,7 @@ def app_has_no_mathematics(module: str, source: str) -> list[str]:
 
 
 def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
-    """No random draw outside data, problems and privacy/mechanisms.py."""
+    """No random draw outside data, problems and privacy/mechanisms/noise.py."""
     if module.startswith(MAY_DRAW):
         return []
     faults = []
@@ -230,9 +230,7 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         name = node.func.attr
-        # `ledger.laplace(...)` is the one way to such noise.
-        by_ledger = ast.unparse(node.func.value).split(".")[-1] in ("ledger", "Ledger")
-        if name in DRAWS and not by_ledger and (module, name) not in OTHER_DRAWS:
+        if name in DRAWS and (module, name) not in OTHER_DRAWS:
             faults.append(f"{module}:{node.lineno} calls .{name}()")
     return faults
 
@@ -714,7 +712,11 @@ RIGHT = [
     (app_has_no_mathematics, "dpsco_app.parts.charts", "import numpy as np\nnp.log10(2.0)"),
     (app_has_no_mathematics, "dpsco_core.data.rows", "from scipy.stats import norm"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.data.laws", "rng.standard_t(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.clipped", "ledger.laplace(value)"),
+    (
+        noise_is_drawn_in_mechanisms_only,
+        "dpsco_core.privacy.mechanisms.noise",
+        "rng.laplace(scale=2)",
+    ),
     (
         noise_is_drawn_in_mechanisms_only,
         "dpsco_core.methods.mean.directions",

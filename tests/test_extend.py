@@ -239,7 +239,8 @@ HALVES = """    def release(self, rows, plan, ledger, rng):
         value, sensitivity = np.zeros(rows.d), 2 * plan.radius / (rows.n // 2)
         parts = zip(halves(rows, plan.radius), ledger.disjoint(2), strict=True)
         for mean, part in parts:
-            value += part.gaussian(mean, l2_sensitivity=sensitivity, rho=plan.rho, rng=rng) / 2
+            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=plan.rho)
+            value += part.release(mechanism, mean, rng) / 2
         return Release(value=value, ledger=ledger)
 
 
@@ -369,7 +370,7 @@ def test_a_file_that_is_not_there_ends_every_command_with_status_2(
 
 UNCOVERED = {
     "spends too much": (
-        "value = ledger.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+        "value = ledger.release(GaussianNoise(l2_sensitivity=0.1, rho=99.0), value, rng)\n"
         "        return Release(value=value, ledger=ledger)",
         "stays within its budget",
     ),
@@ -380,7 +381,7 @@ UNCOVERED = {
     "has a ledger of its own": (
         "from dpsco_core.privacy import ZCDP, Ledger\n"
         "        other = Ledger(ZCDP(rho=99.0))\n"
-        "        value = other.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+        "        value = other.release(GaussianNoise(l2_sensitivity=0.1, rho=99.0), value, rng)\n"
         "        return Release(value=value, ledger=other)",
         "releases through the ledger",
     ),

@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
-from dpsco_core.privacy.filter.noisy_test import TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import add_gaussian_noise, add_laplace_noise
-from dpsco_core.privacy.steps import Steps
+from dpsco_core.privacy.mechanisms import (
+    CorrelatedSteps,
+    Exponential,
+    GaussianNoise,
+    LaplaceNoise,
+    Steps,
+    TestedSteps,
+)
+from dpsco_core.privacy.mechanisms.noise import add_gaussian_noise, add_laplace_noise
 
 
 @dataclass
@@ -29,48 +34,26 @@ class WrongNoise(Ledger):
 
     factor: float = 1.0
 
-    def gaussian(self, value: Vector, **more: Any) -> Vector:
-        return self._scaled(value, super().gaussian(value, **more))
+    def release(
+        self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
+    ) -> Any:
+        """What an exponential mechanism chooses is left as it is."""
+        noisy = super().release(mechanism, value, rng, label=label)
+        if isinstance(mechanism, Exponential):
+            return noisy
+        return value + self.factor * (noisy - value)
 
-    def shuffled_gaussian(self, value: Vector, **more: Any) -> Vector:
-        return self._scaled(value, super().shuffled_gaussian(value, **more))
-
-    def laplace(self, value: Vector, **more: Any) -> Vector:
-        return self._scaled(value, Ledger.laplace(self, value, **more))
-
-    def spherical_laplace(self, value: Vector, **more: Any) -> Vector:
-        return self._scaled(value, super().spherical_laplace(value, **more))
-
-    def generalized_gaussian(self, value: Vector, **more: Any) -> Vector:
-        return self._scaled(value, super().generalized_gaussian(value, **more))
-
-    def gaussian_steps(self, **more: Any) -> Steps:
-        return self._scaled_steps(super().gaussian_steps(**more))
-
-    def shuffled_steps(self, certificate: Any, **more: Any) -> Steps:
-        """Without amplification `gaussian_steps` does it all."""
-        steps = super().shuffled_steps(certificate, **more)
-        return self._scaled_steps(steps) if certificate.amplified else steps
-
-    def shaped_steps(self, release: Any, **more: Any) -> Steps:
-        return self._scaled_steps(super().shaped_steps(release, **more))
-
-    def correlated_steps(self, encoding: Encoding, **more: Any) -> CorrelatedSteps:
-        steps = super().correlated_steps(encoding, **more)
-        scaled = self.factor * encoding.l2_sensitivity
-        steps.encoding = replace(encoding, l2_sensitivity=scaled)
-        return steps
-
-    def objective_laplace(self, **more: Any) -> Vector:
-        return self.factor * super().objective_laplace(**more)
-
-    def objective_noise(self, **more: Any) -> Vector:
-        return self.factor * super().objective_noise(**more)
-
-    def tested_gaussian(self, release: TestedGaussian, **more: Any) -> TestedSteps:
-        """The noise of the tests is left as it is."""
-        steps = super().tested_gaussian(release, **more)
-        steps.release = replace(release, l2_sensitivity=self.factor * release.l2_sensitivity)
+    def open(self, sequence: Any, *, label: str = "") -> Any:
+        """The noise of tests is left as it is."""
+        steps = super().open(sequence, label=label)
+        if isinstance(steps, Steps):
+            steps.noise_std *= self.factor
+        elif isinstance(steps, CorrelatedSteps):
+            scaled = self.factor * steps.encoding.l2_sensitivity
+            steps.encoding = replace(steps.encoding, l2_sensitivity=scaled)
+        elif isinstance(steps, TestedSteps):
+            scaled = self.factor * steps.release.l2_sensitivity
+            steps.release = replace(steps.release, l2_sensitivity=scaled)
         return steps
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
@@ -79,13 +62,6 @@ class WrongNoise(Ledger):
             WrongNoise(part.budget, _parent=part._parent, _part=part._part, factor=self.factor)
             for part in super().disjoint(blocks)
         )
-
-    def _scaled(self, value: Vector, noisy: Vector) -> Vector:
-        return value + self.factor * (noisy - value)
-
-    def _scaled_steps(self, steps: Steps) -> Steps:
-        steps.noise_std *= self.factor
-        return steps
 
 
 @dataclass
@@ -101,19 +77,13 @@ class ManyRuns(Ledger):
     # Shape (runs, d): the noisy values, of which an answer inside a ball says less.
     noisy: Vector | None = None
 
-    def gaussian(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
-        super().gaussian(value, rng=rng, **more)
-        self.noisy = add_gaussian_noise(self._repeated(value), self._noise, rng)
+    def release(
+        self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
+    ) -> Any:
+        once = super().release(mechanism, value, rng, label=label)
+        if not isinstance(mechanism, GaussianNoise | LaplaceNoise):
+            return once
+        add = add_gaussian_noise if isinstance(mechanism, GaussianNoise) else add_laplace_noise
+        every = np.broadcast_to(value, (self.runs, *value.shape))
+        self.noisy = add(every, self.entries[-1].noise * self.factor, rng)
         return self.noisy
-
-    def laplace(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
-        Ledger.laplace(self, value, rng=rng, **more)
-        self.noisy = add_laplace_noise(self._repeated(value), self._noise, rng)
-        return self.noisy
-
-    @property
-    def _noise(self) -> float:
-        return self.entries[-1].noise * self.factor
-
-    def _repeated(self, value: Vector) -> Vector:
-        return np.broadcast_to(value, (self.runs, *value.shape))

@@ -34,7 +34,7 @@ from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import laplace_noise_scale
+from dpsco_core.privacy.mechanisms import LaplaceNoise, laplace_noise_scale
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.measured import measured
 from dpsco_core.runs.study import Outcome, stream
@@ -233,8 +233,10 @@ def _neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     right = 0
     for truth in rng.integers(0, 2, size=GUESSES):
         ledger = Ledger(PureDP(epsilon=GAME_EPSILON))
-        (output,) = ledger.laplace(
-            np.array([shares[truth]]), l1_sensitivity=1 / ANSWERS, epsilon=GAME_EPSILON, rng=rng
+        (output,) = ledger.release(
+            LaplaceNoise(l1_sensitivity=1 / ANSWERS, epsilon=GAME_EPSILON),
+            np.array([shares[truth]]),
+            rng,
         )
         right += int((output > sum(shares) / 2) == truth)
     return [(RIGHT, GUESSES, right / GUESSES)]

@@ -23,7 +23,7 @@ from dpsco_core.methods.mean.adaptive import AdaptivePlan
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream
@@ -120,8 +120,11 @@ def _picture(base: Scenario) -> Picture:
     assert approx.epsilon is not None and approx.delta is not None
     # in units of its standard deviation, drawn as that of a run
     rng, unit = stream(seed, "picture noise", 0), Ledger(ZCDP(rho=1.0))
-    noise = unit.gaussian(
-        np.zeros(2 * RELEASES), l2_sensitivity=math.sqrt(2), rho=1.0, rng=rng, label="picture"
+    noise = unit.release(
+        GaussianNoise(l2_sensitivity=math.sqrt(2), rho=1.0),
+        np.zeros(2 * RELEASES),
+        rng,
+        label="picture",
     )
     return Picture(
         law=point.distribution,

@@ -16,7 +16,7 @@ from dpsco_core.methods.departure import Departure, Source
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
 Calibration = Literal["tight", "paper"]

@@ -20,15 +20,32 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.composition import compose
-from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import (
+    BudgetExceeded,
+    CorrelatedSteps,
+    Encoding,
+    Exponential,
+    GaussianNoise,
+    GaussianSteps,
+    LaplaceNoise,
+    NoisyTest,
+    ObjectiveGaussian,
+    ObjectiveLaplace,
+    Shaped,
+    ShapedSteps,
+    ShuffledGaussian,
+    ShuffledGaussianSteps,
+    SphericalLaplaceNoise,
+    Steps,
+    TestedGaussian,
+    TestedReleases,
+    TestedSteps,
+)
 from dpsco_core.privacy.selection import choice_epsilon, selection_rho
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps, shuffled_steps_delta
-from dpsco_core.privacy.steps import BudgetExceeded, Steps
 from dpsco_core.privacy.subsampling import subsample
 
 __all__ = [
@@ -39,14 +56,25 @@ __all__ = [
     "CorrelatedSteps",
     "Encoding",
     "Entry",
-    "ExponentialChoice",
+    "Exponential",
+    "GaussianNoise",
+    "GaussianSteps",
+    "LaplaceNoise",
     "Ledger",
     "NoisyTest",
+    "ObjectiveGaussian",
+    "ObjectiveLaplace",
     "PureDP",
+    "Shaped",
+    "ShapedSteps",
     "ShuffleAmplification",
+    "ShuffledGaussian",
+    "ShuffledGaussianSteps",
     "ShuffledSteps",
+    "SphericalLaplaceNoise",
     "Steps",
     "TestedGaussian",
+    "TestedReleases",
     "TestedSteps",
     "amplify",
     "choice_epsilon",

@@ -4,17 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.privacy.checks import check_positive
-from dpsco_core.privacy.mechanisms import (
-    gaussian_noise_std,
-    gumbel_noise_scale,
-    laplace_noise_scale,
-)
 
 # What may be lost to rounding when shares such as rho/T are summed.
 ROUNDING = 1e-12
 
-Mechanism = Literal[
+MechanismName = Literal[
     "gaussian",
     "laplace",
     "spherical laplace",
@@ -33,7 +27,7 @@ Mechanism = Literal[
 class Entry:
     """One private release."""
 
-    mechanism: Mechanism  # one of `Mechanism`
+    mechanism: MechanismName
     label: str  # what was released, in words
     # the l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the noise
     # was calibrated to; of an exponential mechanism that of every candidate's score
@@ -90,68 +84,8 @@ APPROXIMATE = (
 CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
-def gaussian_entry(
-    label: str,
-    l2_sensitivity: float,
-    rho: float,
-    size: int,
-    disjoint_blocks: int,
-    proven_l2_sensitivity: float | None = None,
-) -> Entry:
-    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
-    return Entry(
-        mechanism="gaussian",
-        label=label,
-        sensitivity=l2_sensitivity,
-        proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
-        noise=gaussian_noise_std(l2_sensitivity, rho),
-        size=size,
-        rho=rho,
-        disjoint_blocks=disjoint_blocks,
-    )
-
-
-def exponential_entry(label: str, sensitivity: float, epsilon: float) -> Entry:
-    r"""Return what is recorded of an exponential mechanism that is epsilon-DP.
-
-    It is :math:`\varepsilon^2/8`-zCDP too: its log-ratios span at most epsilon, the base measure
-    cancels (Cesar and Rogers 2021, Rogers and Steinke 2021; theory/adaptive-methods.md, 1.2).
-    """
-    return Entry(
-        mechanism="exponential",
-        label=label,
-        sensitivity=sensitivity,
-        proven_sensitivity=sensitivity,
-        noise=gumbel_noise_scale(sensitivity, epsilon),
-        size=1,
-        rho=epsilon**2 / 8,
-        epsilon=epsilon,
-    )
-
-
-def laplace_entry(
-    mechanism: Literal["laplace", "spherical laplace", "pure objective perturbation"],
-    label: str,
-    sensitivity: float,
-    epsilon: float,
-    size: int,
-) -> Entry:
-    """Return what is recorded of Laplace noise that makes a value of `size` entries epsilon-DP."""
-    check_positive("l1_sensitivity" if mechanism == "laplace" else "l2_sensitivity", sensitivity)
-    check_positive("epsilon", epsilon)
-    return Entry(
-        mechanism=mechanism,
-        label=label,
-        sensitivity=sensitivity,
-        proven_sensitivity=sensitivity,
-        noise=laplace_noise_scale(sensitivity, epsilon),
-        size=size,
-        epsilon=epsilon,
-    )
-
-
 def approximate_entry(
-    mechanism: Mechanism,
+    mechanism: MechanismName,
     label: str,
     sensitivity: float,
     noise: float,

@@ -17,14 +17,14 @@ import pytest
 from dpsco_core.base.errors import CodeFailed
 from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.methods.base import Plan, Release, released
-from dpsco_core.privacy import ZCDP, Ledger
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy import ZCDP, GaussianNoise, Ledger
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.runs.study import _draw, data_point, planned
 from dpsco_core.scenario import Scenario
 from tests.test_extend import BLOCKS, METHOD, told
 
-STEPS = """        value = ledger.gaussian(
-            np.zeros(rows.d), l2_sensitivity=1.0, rho=plan.rho / 2, rng=rng
+STEPS = """        value = ledger.release(
+            GaussianNoise(l2_sensitivity=1.0, rho=plan.rho / 2), np.zeros(rows.d), rng
         )
         {steps}
         return Release(value=value, ledger=ledger)"""
@@ -43,7 +43,8 @@ FAULTS = {
     "raises-its-own-end": ("raise type('End', (BaseException,), {})('over')", r"End in line \d+"),
     "raises-generator-exit": ("raise GeneratorExit", r"GeneratorExit in line \d+"),
     "swallows-a-refusal": (
-        "try:\n            ledger.gaussian(value, l2_sensitivity=1.0, rho=99.0, rng=rng)\n"
+        "mechanism = GaussianNoise(l2_sensitivity=1.0, rho=99.0)\n"
+        "        try:\n            ledger.release(mechanism, value, rng)\n"
         "        except Exception:\n            pass",
         "one that ends when the ledger refuses",
     ),
@@ -165,7 +166,7 @@ def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
     ledger, rng = Ledger(ZCDP(rho=0.5)), np.random.default_rng(0)
     part, _ = ledger.disjoint(2)
     with pytest.raises(BudgetExceeded):
-        part.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=2.0, rng=rng)
+        part.release(GaussianNoise(l2_sensitivity=1.0, rho=2.0), np.zeros(2), rng)
     assert ledger.refusal
 
     class Goes:

@@ -18,9 +18,21 @@ from dpsco_core.catalogue import METHODS, make_method, method_card
 from dpsco_core.cli.main import main
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.clipped import SimpleClipping
-from dpsco_core.privacy import ApproxDP, Ledger, amplify, shuffle_steps
+from dpsco_core.privacy import (
+    ApproxDP,
+    GaussianNoise,
+    GaussianSteps,
+    LaplaceNoise,
+    Ledger,
+    ObjectiveGaussian,
+    ShuffledGaussian,
+    ShuffledGaussianSteps,
+    TestedReleases,
+    amplify,
+    shuffle_steps,
+)
 from dpsco_core.privacy.budget import gaussian_rho
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in
 
@@ -101,7 +113,7 @@ def scaled_to_the_largest_norm(least: float) -> Callable[..., Release]:
         mean = rows.x.mean(axis=0)
         sensitivity = 2 * largest / rows.n
         rho = ledger.budget.to_zcdp().rho
-        value = ledger.gaussian(mean, l2_sensitivity=sensitivity, rho=rho, rng=rng)
+        value = ledger.release(GaussianNoise(l2_sensitivity=sensitivity, rho=rho), mean, rng)
         return Release(value=value, ledger=ledger)
 
     return release
@@ -130,7 +142,7 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
         scale = 1.0 + 0.01 * (float(rows.norms().max()) > 1)
         rho = ledger.budget.to_zcdp().rho
-        value = 0 * ledger.gaussian(np.zeros(1), l2_sensitivity=scale, rho=rho, rng=rng)
+        value = 0 * ledger.release(GaussianNoise(l2_sensitivity=scale, rho=rho), np.zeros(1), rng)
         return Release(value=value, ledger=ledger)
 
     monkeypatch.setattr(SimpleClipping, "release", release)
@@ -206,24 +218,34 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
     def noises(ledger: type[Ledger], **more: float) -> dict[str, np.ndarray]:
         rng, zero = np.random.default_rng(8), np.zeros(3)
         kinds = {
-            "gaussian": lambda b: b.gaussian(zero, l2_sensitivity=1.0, rho=0.01, rng=rng),
-            "laplace": lambda b: b.laplace(zero, l1_sensitivity=1.0, epsilon=0.5, rng=rng),
-            "groups": lambda b: b.shuffled_gaussian(
-                np.zeros((1000, 1)), l2_sensitivity=1.0, amplification=amplified, rng=rng
+            "gaussian": lambda b: b.release(GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng),
+            "laplace": lambda b: b.release(
+                LaplaceNoise(l1_sensitivity=1.0, epsilon=0.5), zero, rng
             ),
-            "steps": lambda b: b.gaussian_steps(
-                steps=4, size=3, l2_sensitivity=1.0, rho=0.01
+            "groups": lambda b: b.release(
+                ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified),
+                np.zeros((1000, 1)),
+                rng,
+            ),
+            "steps": lambda b: b.open(
+                GaussianSteps(steps=4, size=3, l2_sensitivity=1.0, rho=0.01)
             ).noise(4, 3, rng),
-            "shuffled": lambda b: b.shuffled_steps(shuffled, size=3, l2_sensitivity=1.0).noise(
-                9, 3, rng
+            "shuffled": lambda b: b.open(
+                ShuffledGaussianSteps(certificate=shuffled, size=3, l2_sensitivity=1.0)
+            ).noise(9, 3, rng),
+            "objective": lambda b: b.release(
+                ObjectiveGaussian(
+                    l2_sensitivity=1.0, epsilon=0.5, jacobian_epsilon=0.1, delta=0.01
+                ),
+                np.zeros(3),
+                rng,
             ),
-            "objective": lambda b: b.objective_noise(
-                size=3, l2_sensitivity=1.0, epsilon=0.5, jacobian_epsilon=0.1, delta=0.01, rng=rng
+            "block": lambda b: b.disjoint(2)[1].release(
+                GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng
             ),
-            "block": lambda b: b.disjoint(2)[1].gaussian(
-                zero, l2_sensitivity=1.0, rho=0.01, rng=rng
+            "tested": lambda b: _passed(
+                b.open(TestedReleases(release=tested, size=3, rng=rng), label="x")
             ),
-            "tested": lambda b: _passed(b.tested_gaussian(tested, size=3, rng=rng, label="x")),
         }
         drawn = {}
         for name, draw in kinds.items():

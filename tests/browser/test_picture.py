@@ -107,8 +107,8 @@ def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> 
         choice = shown.choice_epsilon
         assert choice > 0
         drawn_from = radius_choice(shown.ladder, shown.longer, shown.target, choice)
-        assert drawn_from.log_base is not None
-        weights = np.exp(drawn_from.log_base + choice / 2 * drawn_from.scores)
+        assert drawn_from.mechanism.log_base is not None
+        weights = np.exp(drawn_from.mechanism.log_base + choice / 2 * drawn_from.scores)
         names = {"longer": shown.longer.tolist(), "radii": shown.ladder.tolist()}
         got = compute(page, "choiceOdds(longer, radii, k, e)", k=shown.target, e=choice, **names)
         assert got == pytest.approx(weights / weights.sum(), abs=1e-9)

@@ -27,7 +27,7 @@ from dpsco_core.methods.mean.smoothed import smoothed_mean
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
 from dpsco_core.methods.user.chains import Pass, chain_averages
 from dpsco_core.methods.user.clipped_means import clipped_user_mean
-from dpsco_core.privacy import ZCDP, Ledger
+from dpsco_core.privacy import ZCDP, GaussianNoise, LaplaceNoise, Ledger, Shaped
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.links import AbsoluteLink, HingeLink, HuberLink, LogisticLink, SquaredLink
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
@@ -111,7 +111,9 @@ DOORS: dict[str, Door] = {
     "own rows, a batch": lambda x: truncated_sum(Own(x), np.arange(N), 3.0, 2.0, None),
     "own rows, a block": lambda x: clipped_block_mean(Own(x), 0, N, 1.0),
     "own users": lambda x: clipped_user_mean(Own(x), W, 1.0),
-    "release, Gaussian": lambda x: ledger().gaussian(x, l2_sensitivity=1.0, rho=0.1, rng=rng()),
+    "release, Gaussian": lambda x: ledger().release(
+        GaussianNoise(l2_sensitivity=1.0, rho=0.1), x, rng()
+    ),
     "points": lambda x: points(x).gradients(W).take(PICK),
     "features": lambda x: linear(x).gradients(W).take(PICK),
     "users' means": lambda x: MeanSample(
@@ -127,11 +129,11 @@ FLAT: dict[str, Door] = {
     "factors, norms": lambda y: Factors(np.eye(N, D), None, y).norms,
     "scaled rows": lambda y: ScaledRows(DenseRows(np.eye(N, D)), lambda *_: y).take(np.arange(N)),
     "own gradient": lambda y: clipped_gradient(Own(y), W, 0, 1.0),
-    "release, Laplace": lambda y: Ledger(ZCDP(rho=1.0)).laplace(
-        y, l1_sensitivity=1.0, epsilon=0.1, rng=rng()
+    "release, Laplace": lambda y: Ledger(ZCDP(rho=1.0)).release(
+        LaplaceNoise(l1_sensitivity=1.0, epsilon=0.1), y, rng()
     ),
-    "release, shaped": lambda y: ledger().generalized_gaussian(
-        y, norm=RegularSpace(d=N, exponent=1.5), sensitivity=1.0, rho=0.1, rng=rng()
+    "release, shaped": lambda y: ledger().release(
+        Shaped(norm=RegularSpace(d=N, exponent=1.5), sensitivity=1.0, rho=0.1), y, rng()
     ),
 }
 

@@ -30,7 +30,7 @@ from dpsco_core.explain.budgets import (
 )
 from dpsco_core.explain.ledgers import account, spendings
 from dpsco_core.methods.user.accelerated.batches import batch_plan
-from dpsco_core.privacy import ApproxDP, Ledger, PureDP
+from dpsco_core.privacy import ApproxDP, GaussianNoise, Ledger, PureDP, TestedReleases
 from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, gaussian_rho, zcdp_epsilon
 from dpsco_core.privacy.filter.plan import Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -133,7 +133,7 @@ def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
 def test_the_exact_composition_is_what_a_ledger_says() -> None:
     ledger, rng = Ledger(ApproxDP(epsilon=50.0, delta=1e-6)), np.random.default_rng(0)
     for _ in range(20):
-        ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.02, rng=rng)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.02), np.zeros(1), rng)
     spent = ledger.spent()
     assert isinstance(spent, ApproxDP)
     assert spent.epsilon == pytest.approx(composed(_zcdp(0.02), 20).exact, rel=1e-9)
@@ -220,7 +220,7 @@ def test_the_ledger_shows_the_batches_that_a_method_draws() -> None:
         assert plan is not None
         ledger = Ledger(budget)
         block, rng = ledger.disjoint(2)[1], np.random.default_rng(0)
-        block.tested_gaussian(plan.release, size=3, rng=rng, label="mean")
+        block.open(TestedReleases(release=plan.release, size=3, rng=rng), label="mean")
         assert {row.records for row in spendings(ledger.entries, budget)} == {part}
 
 

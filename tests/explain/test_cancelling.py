@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.privacy import Encoding
-from dpsco_core.privacy.correlated import CorrelatedSteps
+from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps
 
 
 def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:

@@ -30,7 +30,7 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.explain.geometry.shapes import gauge_values
 from dpsco_core.geometry import GEOMETRIES, row_norms
-from dpsco_core.privacy.generalized_gaussian import Noise
+from dpsco_core.privacy.mechanisms.shaped import Noise
 from tests.folded import each
 
 Z = 4.9  # two-sided, 1e-6

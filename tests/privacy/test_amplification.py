@@ -13,6 +13,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.privacy import (
     ApproxDP,
     BudgetExceeded,
+    GaussianNoise,
     Ledger,
     amplify,
     clones_delta,
@@ -251,12 +252,10 @@ def test_f1_a_fixed_split_attains_more_delta_than_is_claimed(
     assert amplified.rho_group > gaussian_allowance(budget)
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
-        ledger.gaussian(
+        ledger.release(
+            GaussianNoise(l2_sensitivity=1.0, rho=amplified.rho_group, disjoint_blocks=groups),
             np.zeros((groups, 1)),
-            l2_sensitivity=1.0,
-            rho=amplified.rho_group,
-            rng=np.random.default_rng(0),
-            disjoint_blocks=groups,
+            np.random.default_rng(0),
         )
 
 

@@ -20,8 +20,14 @@ from dpsco_core.privacy import (
     ApproxDP,
     Budget,
     BudgetExceeded,
+    GaussianNoise,
+    GaussianSteps,
+    LaplaceNoise,
     Ledger,
+    ObjectiveGaussian,
     PureDP,
+    ShuffledGaussian,
+    ShuffledGaussianSteps,
     Steps,
     amplify,
     gaussian_allowance,
@@ -53,10 +59,10 @@ def spend(ledger: Ledger, fraction: float, rng: np.random.Generator | None = Non
     budget = ledger.budget
     if isinstance(budget, PureDP):
         share = fraction * pure_epsilon(budget)
-        ledger.laplace(ZERO, l1_sensitivity=1.0, epsilon=share, rng=rng)
+        ledger.release(LaplaceNoise(l1_sensitivity=1.0, epsilon=share), ZERO, rng)
     else:
         share = fraction * gaussian_allowance(budget)
-        ledger.gaussian(ZERO, l2_sensitivity=1.0, rho=share, rng=rng)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=share), ZERO, rng)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
@@ -155,7 +161,9 @@ def test_the_entries_of_blocks_say_which_block_of_which_partition() -> None:
 def test_a_flaw_of_a_block_is_a_flaw_of_the_run() -> None:
     ledger = Ledger(CONCENTRATED)
     block = ledger.disjoint(2)[1]
-    block.gaussian(ZERO, l2_sensitivity=1, proven_l2_sensitivity=2, rho=0.5, rng=generator())
+    block.release(
+        GaussianNoise(l2_sensitivity=1, proven_l2_sensitivity=2, rho=0.5), ZERO, generator()
+    )
     assert len(ledger.flaws) == 1
     assert ledger.bound_by() == ()
 
@@ -165,26 +173,32 @@ def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest
     first, second = ledger.disjoint(2)
     rng, split = generator(), amplify(2400, 0.5, 1e-7, "numerical")
     assert split is not None
-    first.shuffled_gaussian(np.zeros((2400, 1)), l2_sensitivity=1, amplification=split, rng=rng)
-    second.objective_noise(
-        size=2, l2_sensitivity=1, epsilon=0.3, jacobian_epsilon=0.1, delta=9e-7, rng=rng
+    first.release(ShuffledGaussian(l2_sensitivity=1, amplification=split), np.zeros((2400, 1)), rng)
+    second.release(
+        ObjectiveGaussian(l2_sensitivity=1, epsilon=0.3, jacobian_epsilon=0.1, delta=9e-7),
+        np.zeros(2),
+        rng,
     )
     assert ledger.spent() == ApproxDP(epsilon=0.5, delta=9e-7)
     with pytest.raises(BudgetExceeded):  # its delta would be 1.8e-6
-        second.objective_noise(
-            size=2, l2_sensitivity=1, epsilon=0.1, jacobian_epsilon=0, delta=9e-7, rng=rng
+        second.release(
+            ObjectiveGaussian(l2_sensitivity=1, epsilon=0.1, jacobian_epsilon=0, delta=9e-7),
+            np.zeros(2),
+            rng,
         )
     with pytest.raises(BudgetExceeded):  # its epsilon would be 1.1
-        second.objective_noise(
-            size=2, l2_sensitivity=1, epsilon=0.7, jacobian_epsilon=0, delta=1e-9, rng=rng
+        second.release(
+            ObjectiveGaussian(l2_sensitivity=1, epsilon=0.7, jacobian_epsilon=0, delta=1e-9),
+            np.zeros(2),
+            rng,
         )
 
 
 def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
     ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-6))
     first, second = ledger.disjoint(2)
-    first.gaussian(ZERO, l2_sensitivity=1, rho=0.02, rng=generator())
-    second.laplace(ZERO, l1_sensitivity=1, epsilon=0.9, rng=generator())
+    first.release(GaussianNoise(l2_sensitivity=1, rho=0.02), ZERO, generator())
+    second.release(LaplaceNoise(l1_sensitivity=1, epsilon=0.9), ZERO, generator())
     whole, spent = ledger.spent(), (first.spent(), second.spent())
     assert isinstance(whole, ApproxDP)
     assert isinstance(spent[0], ApproxDP) and spent[0].epsilon <= whole.epsilon
@@ -197,18 +211,18 @@ def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
 @pytest.mark.parametrize("budget", GAUSSIAN_BUDGETS, ids=str)
 def test_steps_on_disjoint_records_cost_what_one_costs(budget: Budget) -> None:
     ledger, rho = Ledger(budget), gaussian_allowance(budget)
-    steps = ledger.gaussian_steps(steps=1000, size=4, l2_sensitivity=0.3, rho=rho)
+    steps = ledger.open(GaussianSteps(steps=1000, size=4, l2_sensitivity=0.3, rho=rho))
     assert ledger.spent() == budget
     (entry,) = ledger.entries
     assert (entry.disjoint_blocks, entry.size, entry.rho) == (1000, 4, rho)
     assert entry.noise == steps.noise_std == pytest.approx(0.3 / math.sqrt(2 * rho), rel=1e-15)
     with pytest.raises(BudgetExceeded):
-        ledger.gaussian_steps(steps=1, size=4, l2_sensitivity=0.3, rho=rho / 100)
+        ledger.open(GaussianSteps(steps=1, size=4, l2_sensitivity=0.3, rho=rho / 100))
 
 
 def made(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
-    return Ledger(CONCENTRATED).gaussian_steps(
-        steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5
+    return Ledger(CONCENTRATED).open(
+        GaussianSteps(steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5)
     )
 
 
@@ -268,7 +282,7 @@ def test_idle_noise_uses_up_no_step() -> None:
 def test_steps_that_are_no_count_are_refused(name: str, bad: Any) -> None:
     ledger, arguments = Ledger(CONCENTRATED), {"steps": 3, "size": 3, name: bad}
     with pytest.raises(InvalidInput, match=f"^{name} must be a positive integer"):
-        ledger.gaussian_steps(l2_sensitivity=1.0, rho=0.5, **arguments)
+        ledger.open(GaussianSteps(l2_sensitivity=1.0, rho=0.5, **arguments))
     assert ledger.entries == ()
 
 
@@ -277,13 +291,13 @@ def test_steps_whose_noise_is_no_number_are_refused(sensitivity: float, rho: flo
     """The first would be steps without noise."""
     ledger = Ledger(ZCDP(rho=10.0))
     with pytest.raises(InvalidInput, match="noise must be"):
-        ledger.gaussian_steps(steps=2, size=1, l2_sensitivity=sensitivity, rho=rho)
+        ledger.open(GaussianSteps(steps=2, size=1, l2_sensitivity=sensitivity, rho=rho))
     assert ledger.entries == ()
 
 
 def test_gaussian_steps_are_refused_under_a_pure_budget() -> None:
     with pytest.raises(BudgetExceeded):
-        Ledger(PURE).gaussian_steps(steps=2, size=1, l2_sensitivity=1.0, rho=1e-9)
+        Ledger(PURE).open(GaussianSteps(steps=2, size=1, l2_sensitivity=1.0, rho=1e-9))
 
 
 # Shuffled steps.
@@ -293,7 +307,7 @@ def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
     certificate = shuffle_steps(1000, 1.0, 1e-6)
     assert certificate.amplified
     ledger = Ledger(APPROXIMATE)
-    steps = ledger.shuffled_steps(certificate, size=2, l2_sensitivity=3.0)
+    steps = ledger.open(ShuffledGaussianSteps(certificate=certificate, size=2, l2_sensitivity=3.0))
     (entry,) = ledger.entries
     assert ledger.spent() == APPROXIMATE
     assert (entry.mechanism, entry.disjoint_blocks) == ("shuffled gaussian", 1000)
@@ -303,14 +317,18 @@ def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
     with pytest.raises(BudgetExceeded):
         steps.noise(1001, 2, generator())
     with pytest.raises(BudgetExceeded):
-        ledger.shuffled_steps(certificate, size=2, l2_sensitivity=3.0)
+        ledger.open(ShuffledGaussianSteps(certificate=certificate, size=2, l2_sensitivity=3.0))
 
 
 @pytest.mark.parametrize("budget", [CONCENTRATED, PURE], ids=str)
 def test_amplified_steps_are_refused_where_they_have_no_guarantee(budget: Budget) -> None:
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
-        ledger.shuffled_steps(shuffle_steps(1000, 0.1, 1e-6), size=2, l2_sensitivity=3.0)
+        ledger.open(
+            ShuffledGaussianSteps(
+                certificate=shuffle_steps(1000, 0.1, 1e-6), size=2, l2_sensitivity=3.0
+            )
+        )
     assert ledger.entries == ()
 
 
@@ -318,13 +336,14 @@ def test_a_certificate_without_amplification_is_that_of_a_single_step() -> None:
     certificate = shuffle_steps(1, 1.0, 1e-6)
     assert not certificate.amplified
     shuffled, plain = Ledger(APPROXIMATE), Ledger(APPROXIMATE)
-    options = {"size": 2, "l2_sensitivity": 3.0, "label": "steps"}
-    first = shuffled.shuffled_steps(certificate, **options)
-    second = plain.gaussian_steps(steps=1, rho=certificate.rho_step, **options)
+    options: dict[str, Any] = {"size": 2, "l2_sensitivity": 3.0}
+    sequence = ShuffledGaussianSteps(certificate=certificate, **options)
+    alone = GaussianSteps(steps=1, rho=certificate.rho_step, **options)
+    first, second = shuffled.open(sequence, label="steps"), plain.open(alone, label="steps")
     assert shuffled.entries == plain.entries
     assert first.noise_std == second.noise_std
     assert gaussian_delta(certificate.rho_step, 1.0) <= 1e-6
-    assert Ledger(ZCDP(rho=1.0)).shuffled_steps(certificate, **options).steps == 1
+    assert Ledger(ZCDP(rho=1.0)).open(sequence).steps == 1
 
 
 # Objective perturbation.
@@ -356,15 +375,17 @@ def test_the_printed_noise_of_objective_perturbation_is_enough(
     assert 0.9 < needed / printed < 1
 
 
-def objective(ledger: Ledger, **changes: Any) -> np.ndarray:
+def objective(
+    ledger: Ledger, size: int = 400, noise_std: float | None = None, **changes: Any
+) -> np.ndarray:
     options: dict[str, Any] = {
-        "size": 400,
         "l2_sensitivity": 2.0,
         "epsilon": 0.75,
         "jacobian_epsilon": 0.25,
         "delta": 1e-6,
     }
-    return ledger.objective_noise(rng=generator(), **(options | changes))
+    mechanism = ObjectiveGaussian(**(options | changes), own_noise_std=noise_std)
+    return ledger.release(mechanism, np.zeros(size), generator())
 
 
 def test_objective_noise_spends_both_parts_and_has_the_needed_scale() -> None:

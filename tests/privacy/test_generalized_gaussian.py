@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,14 +28,15 @@ from dpsco_core.privacy import (
     Entry,
     Ledger,
     PureDP,
+    Shaped,
     compose,
     gaussian_epsilon,
     gaussian_rho,
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.generalized_gaussian import Shaped, lemma_3_rho
-from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.noise import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.shaped import lemma_3_rho
 from tests.folded import crossed
 
 FALSE_ALARM = 1e-6
@@ -191,7 +193,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
     assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
     rng = np.random.default_rng(37)
     for release in (shaped, plain):
-        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(2000)])
+        z = np.array([release.draw(np.zeros(d), rng) for _ in range(2000)])
         square = row_norms(z, space.dual) ** 2
         assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
 
@@ -208,7 +210,7 @@ def test_gaussian_noise_is_smaller_at_equal_proven_privacy(
     rng = np.random.default_rng(38)
     for noise, expected in (("generalized gaussian", shaped), ("gaussian", plain)):
         release = Shaped(space, 1.0, 0.5, noise)  # type: ignore[arg-type]
-        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(4000)])
+        z = np.array([release.draw(np.zeros(d), rng) for _ in range(4000)])
         square = row_norms(z, space.dual) ** 2 / d
         assert abs(square.mean() - expected) <= 0.01 * expected + Z * square.std() / math.sqrt(4000)
 
@@ -231,15 +233,9 @@ def test_lemma_3_is_the_printed_calibration() -> None:
             lemma_3_rho(epsilon, delta)
 
 
-def release(ledger: Ledger, rho: float, **options: object) -> NDArray[np.float64]:
-    return ledger.generalized_gaussian(
-        ZERO,
-        norm=SPACE,
-        sensitivity=0.5,
-        rho=rho,
-        rng=np.random.default_rng(1),
-        **options,  # type: ignore[arg-type]
-    )
+def release(ledger: Ledger, rho: float, label: str = "", **options: Any) -> NDArray[np.float64]:
+    mechanism = Shaped(norm=SPACE, sensitivity=0.5, rho=rho, **options)
+    return ledger.release(mechanism, ZERO, np.random.default_rng(1), label=label)
 
 
 def test_a_release_is_recorded_and_reproducible() -> None:
@@ -264,7 +260,7 @@ def test_the_noise_does_not_look_at_the_value() -> None:
     for value in (np.zeros(6), np.full(6, 0.25), np.array([1e3, -5.0, 0.0, 1e-9, 2.0, 7.0])):
         ledger = Ledger(ZCDP(rho=1.0))
         rng = np.random.default_rng(2)
-        noisy = ledger.generalized_gaussian(value, norm=SPACE, sensitivity=1.0, rho=1.0, rng=rng)
+        noisy = ledger.release(Shaped(norm=SPACE, sensitivity=1.0, rho=1.0), value, rng)
         noises.append(noisy - value)
         assert ledger.entries[0].noise == pytest.approx(math.sqrt(SPACE.kappa / 2))
     assert np.abs(np.array(noises) - noises[0]).max() < 1e-12
@@ -428,7 +424,7 @@ def test_a_pure_budget_refuses_before_it_draws() -> None:
     for budget in (PureDP(epsilon=1e3), ZCDP(rho=0.1)):
         ledger = Ledger(budget)
         with pytest.raises(BudgetExceeded):
-            ledger.generalized_gaussian(ZERO, norm=SPACE, sensitivity=1.0, rho=0.2, rng=rng)
+            ledger.release(Shaped(norm=SPACE, sensitivity=1.0, rho=0.2), ZERO, rng)
         assert ledger.entries == () and rng.bit_generator.state == before
     with pytest.raises(InvalidInput, match="pure releases under a pure budget"):
         compose((entry("generalized gaussian", rho=0.1),), PureDP(epsilon=1.0))
@@ -438,13 +434,10 @@ def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
     for q, flawed in ((1.05, True), (1.25, False)):
         space = RegularSpace(d=100, exponent=q)
         ledger = Ledger(ZCDP(rho=1.0))
-        ledger.generalized_gaussian(
+        ledger.release(
+            Shaped(norm=space, sensitivity=1.0, rho=1.0, calibration="paper"),
             np.zeros(100),
-            norm=space,
-            sensitivity=1.0,
-            rho=1.0,
-            rng=np.random.default_rng(5),
-            calibration="paper",
+            np.random.default_rng(5),
         )
         (made,) = ledger.entries
         assert made.noise == pytest.approx(math.sqrt(space.printed_kappa / 2))
@@ -470,10 +463,11 @@ def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
     ],
 )
 def test_what_no_noise_can_be_made_for_is_refused(change: dict[str, object], match: str) -> None:
-    arguments: dict[str, object] = {"value": ZERO, "sensitivity": 1.0, "rho": 0.1, **change}
+    arguments: dict[str, Any] = {"value": ZERO, "sensitivity": 1.0, "rho": 0.1, **change}
+    value = arguments.pop("value")
     ledger = Ledger(ZCDP(rho=1.0))
     with pytest.raises(InvalidInput, match=match):
-        ledger.generalized_gaussian(norm=SPACE, rng=np.random.default_rng(6), **arguments)  # type: ignore[arg-type]
+        ledger.release(Shaped(norm=SPACE, **arguments), value, np.random.default_rng(6))
     assert ledger.entries == ()
 
 

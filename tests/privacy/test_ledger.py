@@ -18,9 +18,12 @@ from dpsco_core.privacy import (
     Budget,
     BudgetExceeded,
     Entry,
+    GaussianNoise,
+    LaplaceNoise,
     Ledger,
     PureDP,
     ShuffleAmplification,
+    ShuffledGaussian,
     amplify,
     compose,
     gaussian_allowance,
@@ -48,9 +51,9 @@ def spend(
     """Make a Gaussian release at `rho`, a Laplace release at `epsilon`, of sensitivity 1."""
     rng = np.random.default_rng(0) if rng is None else rng
     if rho:
-        ledger.gaussian(ZERO, l2_sensitivity=1.0, rho=rho, rng=rng)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rho), ZERO, rng)
     if epsilon:
-        ledger.laplace(ZERO, l1_sensitivity=1.0, epsilon=epsilon, rng=rng)
+        ledger.release(LaplaceNoise(l1_sensitivity=1.0, epsilon=epsilon), ZERO, rng)
 
 
 def amplified(
@@ -206,8 +209,8 @@ def test_shuffled_releases_add_by_basic_composition_and_leave_the_rest_of_delta(
     ledger = Ledger(ApproxDP(epsilon=3.0, delta=1e-6))
     rng = np.random.default_rng(0)
     for _ in range(2):
-        ledger.shuffled_gaussian(
-            np.zeros((2400, 2)), l2_sensitivity=0.1, amplification=shuffle, rng=rng
+        ledger.release(
+            ShuffledGaussian(l2_sensitivity=0.1, amplification=shuffle), np.zeros((2400, 2)), rng
         )
     spent = ledger.spent()
     assert isinstance(spent, ApproxDP)
@@ -219,8 +222,8 @@ def test_shuffled_releases_add_by_basic_composition_and_leave_the_rest_of_delta(
     assert spent.epsilon == pytest.approx(2 + own, rel=1e-9)
     assert spent.delta == 1e-6
     with pytest.raises(BudgetExceeded):
-        ledger.shuffled_gaussian(
-            np.zeros((2400, 2)), l2_sensitivity=0.1, amplification=shuffle, rng=rng
+        ledger.release(
+            ShuffledGaussian(l2_sensitivity=0.1, amplification=shuffle), np.zeros((2400, 2)), rng
         )
 
 
@@ -228,20 +231,19 @@ def test_shuffled_releases_may_not_use_more_than_delta() -> None:
     ledger = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
     rng, shuffle = np.random.default_rng(0), amplified(delta=6e-7)
     value = np.zeros((2400, 1))
-    ledger.shuffled_gaussian(value, l2_sensitivity=1.0, amplification=shuffle, rng=rng)
+    ledger.release(ShuffledGaussian(l2_sensitivity=1.0, amplification=shuffle), value, rng)
     untouched = state(rng)
     with pytest.raises(BudgetExceeded):
-        ledger.shuffled_gaussian(value, l2_sensitivity=1.0, amplification=shuffle, rng=rng)
+        ledger.release(ShuffledGaussian(l2_sensitivity=1.0, amplification=shuffle), value, rng)
     assert state(rng) == untouched
 
 
 def test_nothing_gaussian_fits_once_shuffling_has_used_up_delta() -> None:
     ledger = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
-    ledger.shuffled_gaussian(
+    ledger.release(
+        ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
         np.zeros((2400, 1)),
-        l2_sensitivity=1.0,
-        amplification=amplified(),
-        rng=np.random.default_rng(0),
+        np.random.default_rng(0),
     )
     with pytest.raises(BudgetExceeded):
         spend(ledger, rho=1e-9)
@@ -253,8 +255,10 @@ def test_a_shuffled_release_is_refused_where_it_has_no_guarantee(budget: Budget)
     rng = np.random.default_rng(0)
     untouched = state(rng)
     with pytest.raises(BudgetExceeded):
-        ledger.shuffled_gaussian(
-            np.zeros((2400, 1)), l2_sensitivity=1.0, amplification=amplified(), rng=rng
+        ledger.release(
+            ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
+            np.zeros((2400, 1)),
+            rng,
         )
     assert state(rng) == untouched
     assert ledger.entries == ()
@@ -263,24 +267,29 @@ def test_a_shuffled_release_is_refused_where_it_has_no_guarantee(budget: Budget)
 def test_a_shuffled_release_needs_one_row_for_each_group() -> None:
     ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
     with pytest.raises(InvalidInput, match="one row for each of the 2400 groups"):
-        ledger.shuffled_gaussian(
+        ledger.release(
+            ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
             np.zeros((2399, 1)),
-            l2_sensitivity=1.0,
-            amplification=amplified(),
-            rng=np.random.default_rng(0),
+            np.random.default_rng(0),
         )
 
 
 def test_every_release_is_recorded_with_its_sensitivity_noise_and_share() -> None:
     ledger = Ledger(ApproxDP(epsilon=3.0, delta=1e-6))
     rng = np.random.default_rng(0)
-    ledger.gaussian(
-        np.zeros((4, 2)), l2_sensitivity=0.2, rho=0.02, rng=rng, label="means", disjoint_blocks=4
+    ledger.release(
+        GaussianNoise(l2_sensitivity=0.2, rho=0.02, disjoint_blocks=4),
+        np.zeros((4, 2)),
+        rng,
+        label="means",
     )
-    ledger.laplace(np.zeros(5), l1_sensitivity=0.3, epsilon=0.1, rng=rng, label="median")
+    ledger.release(LaplaceNoise(l1_sensitivity=0.3, epsilon=0.1), np.zeros(5), rng, label="median")
     shuffle = amplified(delta=4e-7)
-    ledger.shuffled_gaussian(
-        np.zeros((2400, 2)), l2_sensitivity=0.1, amplification=shuffle, rng=rng, label="groups"
+    ledger.release(
+        ShuffledGaussian(l2_sensitivity=0.1, amplification=shuffle),
+        np.zeros((2400, 2)),
+        rng,
+        label="groups",
     )
     first, second, third = ledger.entries
     assert first == Entry(
@@ -311,10 +320,13 @@ def test_a_ledgers_entries_cannot_be_changed_from_outside() -> None:
 def test_noise_below_what_is_proven_is_said_and_bound_by_no_lower_bound() -> None:
     ledger = Ledger(ZCDP(rho=1.0))
     rng = np.random.default_rng(0)
-    ledger.gaussian(ZERO, l2_sensitivity=1.0, rho=0.5, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.5), ZERO, rng)
     assert ledger.bound_by() == ("zcdp",)
-    ledger.gaussian(
-        ZERO, l2_sensitivity=1.0, proven_l2_sensitivity=2.0, rho=0.5, rng=rng, label="paper"
+    ledger.release(
+        GaussianNoise(l2_sensitivity=1.0, proven_l2_sensitivity=2.0, rho=0.5),
+        ZERO,
+        rng,
+        label="paper",
     )
     assert [e.flawed for e in ledger.entries] == [False, True]
     (sentence,) = ledger.flaws
@@ -335,11 +347,10 @@ def test_a_run_is_bound_only_by_lower_bounds_of_a_class_that_it_is_in() -> None:
     spend(approximate, epsilon=1.0)
     assert approximate.bound_by() == ("pure", "approx")
     shuffled = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
-    shuffled.shuffled_gaussian(
+    shuffled.release(
+        ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
         np.zeros((2400, 1)),
-        l2_sensitivity=1.0,
-        amplification=amplified(),
-        rng=np.random.default_rng(0),
+        np.random.default_rng(0),
     )
     assert shuffled.bound_by() == ("approx",)
     assert Ledger(PureDP(epsilon=1.0)).bound_by() == ()
@@ -356,7 +367,7 @@ def test_a_gaussian_release_refuses_a_number_that_is_not_positive(name: str, bad
     rng = np.random.default_rng(0)
     untouched = state(rng)
     with pytest.raises(InvalidInput, match=f"^{name} must be a positive number, got {name}="):
-        ledger.gaussian(ZERO, rng=rng, **arguments)
+        ledger.release(GaussianNoise(**arguments), ZERO, rng)
     assert state(rng) == untouched
     assert ledger.entries == ()
 
@@ -367,7 +378,7 @@ def test_a_laplace_release_refuses_a_number_that_is_not_positive(name: str, bad:
     ledger = Ledger(PureDP(epsilon=1.0))
     arguments = {"l1_sensitivity": 1.0, "epsilon": 0.1, name: bad}
     with pytest.raises(InvalidInput, match=f"^{name} must be a positive number, got {name}="):
-        ledger.laplace(ZERO, rng=np.random.default_rng(0), **arguments)
+        ledger.release(LaplaceNoise(**arguments), ZERO, np.random.default_rng(0))
     assert ledger.entries == ()
 
 
@@ -378,9 +389,9 @@ def test_no_release_lets_a_broken_value_through(bad: float) -> None:
     rng = np.random.default_rng(0)
     concentrated, pure = Ledger(ZCDP(rho=1.0)), Ledger(PureDP(epsilon=1.0))
     with pytest.raises(InvalidInput, match="value must be finite"):
-        concentrated.gaussian(value, l2_sensitivity=1.0, rho=1.0, rng=rng)
+        concentrated.release(GaussianNoise(l2_sensitivity=1.0, rho=1.0), value, rng)
     with pytest.raises(InvalidInput, match="value must be finite"):
-        pure.laplace(value, l1_sensitivity=1.0, epsilon=1.0, rng=rng)
+        pure.release(LaplaceNoise(l1_sensitivity=1.0, epsilon=1.0), value, rng)
     assert concentrated.entries == pure.entries == ()
 
 
@@ -389,7 +400,9 @@ def test_noise_that_is_no_number_is_refused(sensitivity: float, rho: float) -> N
     """A standard deviation that rounds to 0 or to infinity would release the value bare."""
     ledger = Ledger(ZCDP(rho=10.0))
     with pytest.raises(InvalidInput, match="noise must be"):
-        ledger.gaussian(ZERO, l2_sensitivity=sensitivity, rho=rho, rng=np.random.default_rng(0))
+        ledger.release(
+            GaussianNoise(l2_sensitivity=sensitivity, rho=rho), ZERO, np.random.default_rng(0)
+        )
     assert ledger.entries == ()
 
 
@@ -399,11 +412,10 @@ def test_composition_claims_nothing_in_a_notion_that_an_entry_does_not_have() ->
     with pytest.raises(InvalidInput, match="entries must be pure"):
         compose(gaussian.entries, PureDP(epsilon=1.0))
     shuffled = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
-    shuffled.shuffled_gaussian(
+    shuffled.release(
+        ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
         np.zeros((2400, 1)),
-        l2_sensitivity=1.0,
-        amplification=amplified(),
-        rng=np.random.default_rng(0),
+        np.random.default_rng(0),
     )
     for budget in BUDGETS[:2]:
         with pytest.raises(InvalidInput, match="entries must be"):

@@ -14,7 +14,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, kstest, laplace, norm
 
-from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, amplify
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    GaussianNoise,
+    LaplaceNoise,
+    Ledger,
+    PureDP,
+    ShuffledGaussian,
+    amplify,
+)
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
 
 FALSE_ALARM = 1e-6
@@ -32,7 +41,8 @@ def draw_gaussian(release: tuple[float, ...] = VALUE, seed: int = 11) -> tuple[N
     rng, rho = np.random.default_rng(seed), 0.3
     ledger = Ledger(ZCDP(rho=DRAWS * rho))
     noisy = [
-        ledger.gaussian(value, l2_sensitivity=SENSITIVITY, rho=rho, rng=rng) for _ in range(DRAWS)
+        ledger.release(GaussianNoise(l2_sensitivity=SENSITIVITY, rho=rho), value, rng)
+        for _ in range(DRAWS)
     ]
     return np.array(noisy) - value, SENSITIVITY / math.sqrt(2 * rho)
 
@@ -44,7 +54,7 @@ def draw_laplace(release: tuple[float, ...] = VALUE, seed: int = 12) -> tuple[No
     rng, epsilon = np.random.default_rng(seed), 0.4
     ledger = Ledger(PureDP(epsilon=DRAWS * epsilon))
     noisy = [
-        ledger.laplace(value, l1_sensitivity=SENSITIVITY, epsilon=epsilon, rng=rng)
+        ledger.release(LaplaceNoise(l1_sensitivity=SENSITIVITY, epsilon=epsilon), value, rng)
         for _ in range(DRAWS)
     ]
     return np.array(noisy) - value, SENSITIVITY / epsilon
@@ -62,8 +72,8 @@ def draw_shuffled(release: tuple[float, ...] = VALUE, seed: int = 13) -> tuple[N
     while len(noisy) * GROUPS < DRAWS:
         ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
         noisy.append(
-            ledger.shuffled_gaussian(
-                rows, l2_sensitivity=SENSITIVITY, amplification=amplified, rng=rng
+            ledger.release(
+                ShuffledGaussian(l2_sensitivity=SENSITIVITY, amplification=amplified), rows, rng
             )
         )
     noise = (np.concatenate(noisy) - value)[:DRAWS]
@@ -142,16 +152,16 @@ def test_the_noise_does_not_look_at_the_value(kind) -> None:
 
 def test_the_value_itself_is_left_alone() -> None:
     value, rng = np.array(VALUE), np.random.default_rng(0)
-    Ledger(ZCDP(rho=1.0)).gaussian(value, l2_sensitivity=1.0, rho=1.0, rng=rng)
-    Ledger(PureDP(epsilon=1.0)).laplace(value, l1_sensitivity=1.0, epsilon=1.0, rng=rng)
+    Ledger(ZCDP(rho=1.0)).release(GaussianNoise(l2_sensitivity=1.0, rho=1.0), value, rng)
+    Ledger(PureDP(epsilon=1.0)).release(LaplaceNoise(l1_sensitivity=1.0, epsilon=1.0), value, rng)
     assert np.array_equal(value, VALUE)
 
 
 def test_noise_has_the_shape_of_the_value() -> None:
     for shape in ((), (1,), (3,), (4, 2), (2, 3, 4)):
         ledger = Ledger(ZCDP(rho=1.0))
-        noisy = ledger.gaussian(
-            np.zeros(shape), l2_sensitivity=1.0, rho=1.0, rng=np.random.default_rng(0)
+        noisy = ledger.release(
+            GaussianNoise(l2_sensitivity=1.0, rho=1.0), np.zeros(shape), np.random.default_rng(0)
         )
         assert np.shape(noisy) == shape
         assert ledger.entries[0].size == math.prod(shape)

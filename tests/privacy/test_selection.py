@@ -20,15 +20,18 @@ from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
     BudgetExceeded,
-    ExponentialChoice,
+    Exponential,
+    GaussianNoise,
     Ledger,
     PureDP,
+    SphericalLaplaceNoise,
     choice_epsilon,
     gaussian_delta,
     gaussian_rho,
     selection_rho,
     zcdp_rho,
 )
+from dpsco_core.privacy.mechanisms import PrivateChoice
 from dpsco_core.privacy.selection import (
     Choices,
     Shares,
@@ -50,10 +53,9 @@ def choice(
     epsilon: float,
     sensitivity: float = 1.0,
     log_base: NDArray[np.float64] | None = None,
-) -> ExponentialChoice:
-    return ExponentialChoice(
-        scores=scores, sensitivity=sensitivity, epsilon=epsilon, log_base=log_base
-    )
+) -> PrivateChoice:
+    mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon, log_base=log_base)
+    return PrivateChoice(mechanism, scores)
 
 
 def choices_of(rho: float, shares: Shares) -> Choices:
@@ -204,18 +206,18 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
     for f, count in shares:
         each = choice_epsilon(f * rho, count)
         for _ in range(count):
-            ledger.select(choice(np.zeros(4), each), rng=rng)
+            ledger.release(*choice(np.zeros(4), each), rng)
     rest = rho * (1 - sum(f for f, _ in shares))
-    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.1, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.1), np.zeros(2), rng)
     assert ledger.spent() != budget
-    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.9, rng=rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.9), np.zeros(2), rng)
     assert ledger.spent() == budget
     assert "zcdp" in ledger.bound_by() and "pure" not in ledger.bound_by()
     with pytest.raises(BudgetExceeded):
-        ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=1e-6 * rho, rng=rng)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=1e-6 * rho), np.zeros(1), rng)
     small = choice_epsilon(1e-3 * rho)
     with pytest.raises(BudgetExceeded):
-        ledger.select(choice(np.zeros(2), small), rng=rng)
+        ledger.release(*choice(np.zeros(2), small), rng)
 
 
 def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
@@ -224,14 +226,14 @@ def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
     rho = selection_rho(budget, GUARDED, choices_first=True)
     each = choice_epsilon(0.02 * rho)
     ledger = Ledger(budget)
-    ledger.select(choice(np.zeros(2), each), rng=rng)
-    ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+    ledger.release(*choice(np.zeros(2), each), rng)
+    ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     with pytest.raises(BudgetExceeded):  # in the other order it fits
-        ledger.select(choice(np.zeros(2), each), rng=rng)
+        ledger.release(*choice(np.zeros(2), each), rng)
     other = Ledger(budget)
     for _ in range(2):
-        other.select(choice(np.zeros(2), each), rng=rng)
-    other.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+        other.release(*choice(np.zeros(2), each), rng)
+    other.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     assert other.spent() == budget
 
 
@@ -239,14 +241,14 @@ def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
     rng = np.random.default_rng(0)
     for budget in (PureDP(epsilon=1.0), ApproxDP(epsilon=1.0, delta=1e-6)):
         ledger = Ledger(budget)
-        ledger.select(choice(np.zeros(2), 0.3), rng=rng)
-        ledger.spherical_laplace(np.zeros(3), l2_sensitivity=1.0, epsilon=0.7, rng=rng)
+        ledger.release(*choice(np.zeros(2), 0.3), rng)
+        ledger.release(SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=0.7), np.zeros(3), rng)
         assert ledger.spent() == PureDP(epsilon=1.0)
         assert ledger.bound_by() == ("pure", "approx") or isinstance(budget, PureDP)
         with pytest.raises(BudgetExceeded):
-            ledger.select(choice(np.zeros(2), 0.1), rng=rng)
+            ledger.release(*choice(np.zeros(2), 0.1), rng)
     alone = Ledger(ZCDP(rho=0.5))
-    alone.select(choice(np.zeros(2), 2.0), rng=rng)
+    alone.release(*choice(np.zeros(2), 2.0), rng)
     assert alone.spent() == ZCDP(rho=0.5)
     assert alone.bound_by() == ("zcdp",)  # 2-DP is not 1-DP, which a rho of 0.5 stands for
 
@@ -257,9 +259,9 @@ def test_a_choice_needs_a_sensitivity_and_an_epsilon(bad: float) -> None:
     rng = np.random.default_rng(0)
     for sensitivity, epsilon in ((bad, 1.0), (1.0, bad)):
         with pytest.raises(InvalidInput):
-            ledger.select(choice(np.zeros(2), epsilon, sensitivity), rng=rng)
+            ledger.release(*choice(np.zeros(2), epsilon, sensitivity), rng)
     with pytest.raises(InvalidInput):
-        ledger.select(choice(np.array([0.0, bad]), math.nan), rng=rng)
+        ledger.release(*choice(np.array([0.0, bad]), math.nan), rng)
     assert ledger.entries == ()
 
 
@@ -282,7 +284,7 @@ def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
     counts = np.zeros(4, dtype=np.int64)
     for _ in range(draws):
         ledger = Ledger(PureDP(epsilon=epsilon))
-        place = ledger.select(choice(scores, epsilon, sensitivity, base), rng=rng)
+        place = ledger.release(*choice(scores, epsilon, sensitivity, base), rng)
         counts[place] += 1
     assert chi_square(counts, law) < CRITICAL[3]
     assert ledger.entries[0].epsilon == epsilon and ledger.entries[0].rho == epsilon**2 / 8
@@ -294,7 +296,9 @@ def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:
     budget = PureDP(epsilon=0.5)
     noise = np.array(
         [
-            Ledger(budget).spherical_laplace(np.zeros(d), l2_sensitivity=2.0, epsilon=0.5, rng=rng)
+            Ledger(budget).release(
+                SphericalLaplaceNoise(l2_sensitivity=2.0, epsilon=0.5), np.zeros(d), rng
+            )
             for _ in range(draws)
         ]
     )

@@ -25,8 +25,11 @@ from dpsco_core.privacy import (
     ApproxDP,
     Budget,
     BudgetExceeded,
+    GaussianSteps,
     Ledger,
     PureDP,
+    ShapedSteps,
+    ShuffledGaussianSteps,
     amplify,
     clones_delta,
     gaussian_rho,
@@ -34,8 +37,8 @@ from dpsco_core.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.generalized_gaussian import Shaped, lemma_3_rho, lemma_3_steps
-from dpsco_core.privacy.steps import DRAWN_AT_ONCE
+from dpsco_core.privacy.mechanisms.shaped import Shaped, lemma_3_rho, lemma_3_steps
+from dpsco_core.privacy.mechanisms.steps import DRAWN_AT_ONCE
 
 FALSE_ALARM = 1e-6
 GG, GAUSSIAN = "generalized gaussian", "gaussian"
@@ -158,7 +161,7 @@ def test_lemma_3_is_not_used_where_it_is_not_proven() -> None:
 )
 def test_steps_on_disjoint_batches_cost_one_release(budget: Budget, noise: str, steps: int) -> None:
     ledger, release = Ledger(budget), shaped(share(budget, noise), noise)
-    opened = ledger.shaped_steps(release, steps=steps)
+    opened = ledger.open(ShapedSteps(release=release, steps=steps))
     assert ledger.spent() == budget
     (entry,) = ledger.entries
     assert (entry.mechanism, entry.disjoint_blocks, entry.size) == (noise, steps, SPACE.d)
@@ -169,7 +172,7 @@ def test_steps_on_disjoint_batches_cost_one_release(budget: Budget, noise: str, 
     assert opened.noise_std == entry.noise
     assert entry.noise**2 == pytest.approx(kappa * entry.sensitivity**2 / (2 * release.rho))
     with pytest.raises(BudgetExceeded):
-        ledger.shaped_steps(shaped(1e-6, noise), steps=1)
+        ledger.open(ShapedSteps(release=shaped(1e-6, noise), steps=1))
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
@@ -177,8 +180,8 @@ def test_gaussian_steps_through_a_norm_are_the_plain_ones(noise: str) -> None:
     """The same entry at q = 2 for Gaussian noise; the same law for the other."""
     space = RegularSpace(d=5, exponent=2.0)
     plain, other = Ledger(CONCENTRATED), Ledger(CONCENTRATED)
-    one = plain.gaussian_steps(steps=3, size=5, l2_sensitivity=2.0, rho=0.3)
-    two = other.shaped_steps(Shaped(space, 2.0, 0.3, noise), steps=3)  # type: ignore[arg-type]
+    one = plain.open(GaussianSteps(steps=3, size=5, l2_sensitivity=2.0, rho=0.3))
+    two = other.open(ShapedSteps(release=Shaped(space, 2.0, 0.3, noise), steps=3))  # type: ignore[arg-type]
     if noise == GAUSSIAN:
         assert plain.entries == other.entries
     assert one.noise_std == pytest.approx(two.noise_std, rel=1e-12)
@@ -193,7 +196,7 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
     shuffled = shuffle_steps(n, budget.epsilon, budget.delta, curve)
     assert shuffled.amplified
     release, ledger = shaped(shuffled.rho_step, noise), Ledger(budget)
-    opened = ledger.shaped_steps(release, steps=n, certificate=shuffled)
+    opened = ledger.open(ShapedSteps(release=release, steps=n, certificate=shuffled))
     assert ledger.spent() == budget
     assert ledger.bound_by() == ("approx",)
     (entry,) = ledger.entries
@@ -202,10 +205,14 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
     assert (entry.disjoint_blocks, entry.noise) == (n, release.noise_scale)
     assert opened.noise_std < shaped(share(budget, noise), noise).noise_scale, "amplified"
     with pytest.raises(BudgetExceeded):
-        ledger.shaped_steps(release, steps=n, certificate=shuffled)
+        ledger.open(ShapedSteps(release=release, steps=n, certificate=shuffled))
     if noise == GAUSSIAN:
         plain = Ledger(budget)
-        plain.shuffled_steps(shuffled, size=SPACE.d, l2_sensitivity=2 * SPACE.l2_ratio)
+        plain.open(
+            ShuffledGaussianSteps(
+                certificate=shuffled, size=SPACE.d, l2_sensitivity=2 * SPACE.l2_ratio
+            )
+        )
         assert plain.entries[0].noise == pytest.approx(entry.noise, rel=1e-12)
 
 
@@ -218,7 +225,9 @@ def test_a_shuffled_guarantee_fits_no_other_budget_and_draws_nothing(
     shuffled = shuffle_steps(3000, 0.4, 1e-6, curve)
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
-        ledger.shaped_steps(shaped(shuffled.rho_step, noise), steps=3000, certificate=shuffled)
+        ledger.open(
+            ShapedSteps(release=shaped(shuffled.rho_step, noise), steps=3000, certificate=shuffled)
+        )
     assert ledger.entries == ()
 
 
@@ -235,10 +244,12 @@ def test_a_certificate_must_be_for_these_steps_and_this_noise() -> None:
     for noise, rho, certificate, steps in cases:
         ledger = Ledger(APPROXIMATE)
         with pytest.raises(InvalidInput, match="^certificate must be that of these steps"):
-            ledger.shaped_steps(shaped(rho, noise), steps=steps, certificate=certificate)
+            ledger.open(
+                ShapedSteps(release=shaped(rho, noise), steps=steps, certificate=certificate)
+            )
         assert ledger.entries == ()
-    Ledger(APPROXIMATE).shaped_steps(
-        shaped(any_shape.rho_step, GAUSSIAN), steps=n, certificate=any_shape
+    Ledger(APPROXIMATE).open(
+        ShapedSteps(release=shaped(any_shape.rho_step, GAUSSIAN), steps=n, certificate=any_shape)
     )
     assert rng.bit_generator.state == before
 
@@ -248,7 +259,9 @@ def test_without_amplification_a_certificate_costs_one_release() -> None:
         shuffled = shuffle_steps(3, 0.4, 1e-6, curve)  # type: ignore[arg-type]
         assert not shuffled.amplified
         ledger = Ledger(APPROXIMATE)
-        ledger.shaped_steps(shaped(shuffled.rho_step, noise), steps=3, certificate=shuffled)
+        ledger.open(
+            ShapedSteps(release=shaped(shuffled.rho_step, noise), steps=3, certificate=shuffled)
+        )
         assert ledger.spent() == APPROXIMATE
         assert ledger.entries[0].mechanism == noise
 
@@ -257,17 +270,19 @@ def test_steps_compose_with_other_releases() -> None:
     """rho adds up; two shuffled halves are the whole; parts of one partition count once."""
     ledger = Ledger(CONCENTRATED)
     for noise in (GG, GAUSSIAN):
-        ledger.shaped_steps(shaped(0.1, noise), steps=4)
+        ledger.open(ShapedSteps(release=shaped(0.1, noise), steps=4))
     assert ledger.spent() == ZCDP(rho=0.2)
     half = ApproxDP(epsilon=0.2, delta=5e-7)
     ledger = Ledger(APPROXIMATE)
     shuffled = shuffle_steps(3000, half.epsilon, half.delta, "zcdp")
     for _ in range(2):
-        ledger.shaped_steps(shaped(shuffled.rho_step), steps=3000, certificate=shuffled)
+        ledger.open(
+            ShapedSteps(release=shaped(shuffled.rho_step), steps=3000, certificate=shuffled)
+        )
     assert ledger.spent() == APPROXIMATE
     ledger = Ledger(CONCENTRATED)
     for block in ledger.disjoint(3):
-        block.shaped_steps(shaped(0.3), steps=2)
+        block.open(ShapedSteps(release=shaped(0.3), steps=2))
     assert ledger.spent() == CONCENTRATED
 
 
@@ -275,7 +290,7 @@ def test_the_printed_kappa_is_marked_in_a_sequence_too() -> None:
     space = RegularSpace(d=100, exponent=1.05)
     release = Shaped(space, 1.0, 0.3, "generalized gaussian", "paper")
     ledger = Ledger(CONCENTRATED)
-    ledger.shaped_steps(release, steps=5, label="batches")
+    ledger.open(ShapedSteps(release=release, steps=5), label="batches")
     (entry,) = ledger.entries
     assert entry.flawed and ledger.flaws[0].startswith("batches: ")
     assert entry.proven_sensitivity**2 == pytest.approx(space.kappa / space.printed_kappa)
@@ -283,7 +298,7 @@ def test_the_printed_kappa_is_marked_in_a_sequence_too() -> None:
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 def test_sums_use_up_their_draws(noise: str) -> None:
-    opened = Ledger(CONCENTRATED).shaped_steps(shaped(0.3, noise), steps=10)
+    opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3, noise), steps=10))
     rng = generator()
     assert opened.summed_noise(4, 20, rng).shape == (20,)
     assert opened.noise(3, 20, rng).shape == (3, 20)
@@ -303,7 +318,7 @@ def sums(space: RegularSpace, noise: Any, terms: int, draws: int) -> np.ndarray:
     rho = (space.kappa if noise == GG else space.l2_ratio**2) / 2
     release = Shaped(space, 1.0, rho, noise)
     assert release.noise_scale == pytest.approx(1.0, rel=1e-12)
-    opened = Ledger(ZCDP(rho=rho)).shaped_steps(release, steps=terms * draws)
+    opened = Ledger(ZCDP(rho=rho)).open(ShapedSteps(release=release, steps=terms * draws))
     rng = np.random.default_rng(1)
     return np.array([opened.summed_noise(terms, space.d, rng) for _ in range(draws)])
 
@@ -356,7 +371,7 @@ def test_a_sum_of_generalized_gaussians_has_the_coordinates_of_that_many(terms: 
 
 def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    opened = Ledger(CONCENTRATED).shaped_steps(shaped(0.3), steps=20_000)
+    opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3), steps=20_000))
     honest = type(opened)._noise_of
 
     def watched(self: Any, shape: tuple[int, int], rng: np.random.Generator) -> Any:
@@ -370,6 +385,6 @@ def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_idle_noise_has_the_same_law() -> None:
-    opened = Ledger(CONCENTRATED).shaped_steps(shaped(0.3), steps=1)
+    opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3), steps=1))
     idle = replace(opened).idle_noise(50, 20, generator())
     assert np.array_equal(idle, replace(opened, steps=50).noise(50, 20, generator()))

@@ -32,16 +32,13 @@ from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
 DRAWING = {
-    "ledger": (
-        "add_gaussian_noise",
-        "add_laplace_noise",
-        "add_spherical_laplace_noise",
-        "gaussian_noise",
-    ),
-    "filter.noisy_test": ("add_gaussian_noise", "add_laplace_noise"),
+    "gaussian": ("add_gaussian_noise",),
+    "laplace": ("add_laplace_noise", "add_spherical_laplace_noise"),
+    "objective": ("gaussian_noise", "add_spherical_laplace_noise"),
+    "tested": ("add_gaussian_noise", "add_laplace_noise"),
     "steps": ("gaussian_noise", "generalized_gaussian_noise"),
     "correlated": ("gaussian_noise",),
-    "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
+    "shaped": ("add_gaussian_noise", "generalized_gaussian_noise"),
 }
 
 
@@ -65,7 +62,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
     """Draw all noise at what `change` makes of (scale, rng); the ledger records the old scale."""
     for module, names in DRAWING.items():
         for name in names:
-            place = f"dpsco_core.privacy.{module}.{name}"
+            place = f"dpsco_core.privacy.mechanisms.{module}.{name}"
             honest = _current(place)
 
             def draw(*given: Any, honest: Any = honest) -> Any:
@@ -93,44 +90,6 @@ def one_seed_for_all(patch: Patch, case: Case) -> None:
 def half_the_sensitivity(patch: Patch, case: Case) -> None:
     """The ledger is told half of what a record can do, and adds half the noise."""
     mean_faults.half_the_sensitivity(patch)
-    for name, key in (
-        ("gaussian_steps", "l2_sensitivity"),
-        ("shuffled_steps", "l2_sensitivity"),
-        ("objective_noise", "l2_sensitivity"),
-        ("objective_laplace", "l2_sensitivity"),
-    ):
-        honest = getattr(Ledger, name)
-
-        def halved(
-            self: Any, *given: Any, honest: Any = honest, key: str = key, **more: Any
-        ) -> Any:
-            if not given or given[0].amplified:  # else `gaussian_steps` does it
-                more[key] /= 2
-            if "noise_std" in more:
-                more["noise_std"] /= 2
-            return honest(self, *given, **more)
-
-        patch.setattr(Ledger, name, halved)
-    shaped = Ledger.generalized_gaussian
-    patch.setattr(
-        Ledger,
-        "generalized_gaussian",
-        lambda self, value, *, sensitivity, **more: shaped(
-            self, value, sensitivity=sensitivity / 2, **more
-        ),
-    )
-    for name, key in (
-        ("shaped_steps", "sensitivity"),
-        ("tested_gaussian", "l2_sensitivity"),
-        ("correlated_steps", "l2_sensitivity"),
-    ):
-        honest = getattr(Ledger, name)
-
-        def smaller(self: Any, release: Any, *, honest: Any = honest, key: str = key, **more: Any):
-            half = replace(release, **{key: getattr(release, key) / 2})
-            return honest(self, half, **more)
-
-        patch.setattr(Ledger, name, smaller)
 
 
 def radius_from_the_data(patch: Patch, case: Case) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,22 +22,24 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.methods.euclidean import private_sgd
 from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.privacy import Ledger
-from dpsco_core.privacy.correlated import CorrelatedSteps, root_coefficients
+from dpsco_core.privacy import (
+    Exponential,
+    LaplaceNoise,
+    Ledger,
+    ObjectiveGaussian,
+    ObjectiveLaplace,
+    Shaped,
+    SphericalLaplaceNoise,
+)
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedSteps
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
-from dpsco_core.privacy.steps import Steps
+from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps, root_coefficients
+from dpsco_core.privacy.mechanisms.steps import Steps
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedSteps
 
 Array = NDArray[np.float64]
 
-SINGLE_VALUES = (
-    "gaussian",
-    "shuffled_gaussian",
-    "laplace",
-    "spherical_laplace",
-    "generalized_gaussian",
-)
+LINEAR_TERMS = (ObjectiveGaussian, ObjectiveLaplace)
 
 # Its sensitivity is between what the solver found and the minimiser, on the same records; the
 # neighbours are hidden by the linear term (tests/methods/euclidean/test_objective_distance.py).
@@ -93,6 +95,24 @@ class Drawn:
         return self.noise.size * (2 if self.law == 1 else 1)
 
 
+def norm_of(mechanism: Any) -> float:
+    """Return the norm of a mechanism's claim."""
+    if isinstance(mechanism, Exponential):
+        return math.inf
+    if isinstance(mechanism, Shaped) and mechanism.noise != "gaussian":
+        return mechanism.norm.dual
+    return 1.0 if isinstance(mechanism, LaplaceNoise) else 2.0
+
+
+def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> Drawn:
+    """Return the noise of a mechanism in units of its entry's scale."""
+    spherical = isinstance(mechanism, SphericalLaplaceNoise | ObjectiveLaplace)
+    law = 1.0 if spherical or isinstance(mechanism, LaplaceNoise) else 2.0
+    if isinstance(mechanism, Shaped):
+        law = mechanism.noise_exponent
+    return Drawn(noise / entry.noise, law, entry, spherical=spherical)
+
+
 @dataclass
 class Tape:
     """What one run has let through, in order."""
@@ -131,6 +151,7 @@ def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         watch = _Watch(tape, replay, blind)
         watch.values(patch)
+        watch.sequences(patch)
         watch.steps(patch)
         watch.encodings(patch)
         watch.tests(patch)
@@ -157,59 +178,49 @@ class _Watch:
 
     def values(self, patch: pytest.MonkeyPatch) -> None:
         """Releases of one value each."""
-        selected = Ledger.select
+        honest = Ledger.release
 
-        def chosen(ledger: Ledger, release: Any, **more: Any) -> Any:
-            scores = release.scores
-            given = replace(release, scores=np.zeros_like(scores)) if self.blind else release
-            out = selected(ledger, given, **more)
+        def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
+            if isinstance(mechanism, LINEAR_TERMS):
+                out = honest(ledger, mechanism, value, rng, **label)
+                self.tape.drawn.append(drawn_by(mechanism, out, ledger.entries[-1]))
+                return out
+            given = np.zeros_like(value) if self.blind else value
+            out = honest(ledger, mechanism, given, rng, **label)
             entry = ledger.entries[-1]
-            self.tape.statistics.append(Statistic(np.array(scores), entry, norm=math.inf))
+            if entry.label != SOLVER:
+                norm = norm_of(mechanism)
+                self.tape.statistics.append(
+                    Statistic(np.array(value), entry, norm, block=entry.part)
+                )
+            if not isinstance(mechanism, Exponential):
+                self.tape.drawn.append(drawn_by(mechanism, np.asarray(out) - given, entry))
             return self.release(out)
 
-        patch.setattr(Ledger, "select", chosen)
-        for name in SINGLE_VALUES:
-            honest = getattr(Ledger, name)
+        patch.setattr(Ledger, "release", watched)
 
-            def watched(
-                ledger: Ledger, value: Array, *, honest: Any = honest, name: str = name, **more: Any
-            ) -> Array:
-                given = np.zeros_like(value) if self.blind else value
-                out = honest(ledger, given, **more)
-                entry = ledger.entries[-1]
-                spherical = name == "spherical_laplace"
-                norm = 1.0 if name == "laplace" else 2.0
-                law = 1.0 if spherical else norm
-                if entry.mechanism == "generalized gaussian":
-                    norm, law = more["norm"].dual, more["norm"].smooth_exponent
-                if entry.label != SOLVER:
-                    self.tape.statistics.append(
-                        Statistic(np.array(value), entry, norm, block=entry.part)
-                    )
-                noise = (np.asarray(out) - given) / entry.noise
-                self.tape.drawn.append(Drawn(noise, law, entry, spherical=spherical))
-                return self.release(out)
+    def sequences(self, patch: pytest.MonkeyPatch) -> None:
+        """Sequences of releases, which know the entries that account for them."""
+        honest = Ledger.open
 
-            patch.setattr(Ledger, name, watched)
+        def opened(ledger: Ledger, sequence: Any, **label: Any) -> Any:
+            steps: Any = honest(ledger, sequence, **label)
+            steps.tape_entries = ledger.entries[-2:]
+            entry = steps.tape_entry = ledger.entries[-1]
+            if isinstance(steps, Steps):
+                shaped = "generalized" in entry.mechanism
+                self.opened.append((entry, sequence.release.norm.dual if shaped else 2.0))
+            if isinstance(steps, CorrelatedSteps):
+                steps.tape_values = []  # type: ignore[attr-defined]
+                size = (sequence.steps, sequence.size)
+                self.tape.statistics.append(Statistic(np.zeros(size), entry, block=entry.part))
+                steps.tape_statistic = self.tape.statistics[-1]  # type: ignore[attr-defined]
+            return steps
+
+        patch.setattr(Ledger, "open", opened)
 
     def steps(self, patch: pytest.MonkeyPatch) -> None:
-        """Sequences of steps: the ledger hands out noise, and the method adds it."""
-        for name in ("gaussian_steps", "shuffled_steps", "shaped_steps"):
-            honest = getattr(Ledger, name)
-
-            def opened(
-                ledger: Ledger, *given: Any, honest: Any = honest, name: str = name, **more: Any
-            ) -> Steps:
-                steps: Steps = honest(ledger, *given, **more)
-                entry, norm = ledger.entries[-1], 2.0
-                if name == "shaped_steps" and "generalized" in entry.mechanism:
-                    norm = given[0].norm.dual
-                self.opened.append((entry, norm))
-                steps.tape_entry = entry  # type: ignore[attr-defined]
-                return steps
-
-            patch.setattr(Ledger, name, opened)
-
+        """Steps: the ledger hands out noise, and the method adds it."""
         drawn, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
@@ -254,23 +265,7 @@ class _Watch:
         patch.setattr(private_sgd, "clipped_gradient", lambda *a: kept(one(*a)))
         patch.setattr(lp_mirror, "truncated_sum", lambda *a: kept(many(*a)))
 
-        linear, noisy = objective_perturbation.linear_term, Ledger.objective_noise
-
-        def objective(ledger: Ledger, **more: Any) -> Array:
-            noise = noisy(ledger, **more)
-            entry = ledger.entries[-1]
-            self.tape.drawn.append(Drawn(noise / entry.noise, 2.0, entry))
-            return noise
-
-        gamma = Ledger.objective_laplace
-
-        def spherical(ledger: Ledger, **more: Any) -> Array:
-            noise = gamma(ledger, **more)
-            entry = ledger.entries[-1]
-            self.tape.drawn.append(Drawn(noise / entry.noise, 1.0, entry, spherical=True))
-            return noise
-
-        patch.setattr(Ledger, "objective_laplace", spherical)
+        linear = objective_perturbation.linear_term
 
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
             tilt = linear(plan, sample, ledger, rng)
@@ -285,25 +280,11 @@ class _Watch:
             return SimpleNamespace(value=constraint.centre)
 
         patch.setattr(objective_perturbation, "minimise_strongly_convex", unsolved)
-        patch.setattr(Ledger, "objective_noise", objective)
         patch.setattr(objective_perturbation, "linear_term", tilted)
 
     def encodings(self, patch: pytest.MonkeyPatch) -> None:
         """Steps with correlated noise: what is hidden is C G, of all steps together."""
-        opens, fresh, noisy = (
-            Ledger.correlated_steps,
-            CorrelatedSteps._fresh,
-            CorrelatedSteps.release,
-        )
-
-        def opened(ledger: Ledger, *given: Any, **more: Any) -> CorrelatedSteps:
-            steps = opens(ledger, *given, **more)
-            entry = steps.tape_entry = ledger.entries[-1]  # type: ignore[attr-defined]
-            steps.tape_values = []  # type: ignore[attr-defined]
-            size = (given[0].steps, given[0].size)
-            self.tape.statistics.append(Statistic(np.zeros(size), entry, block=entry.part))
-            steps.tape_statistic = self.tape.statistics[-1]  # type: ignore[attr-defined]
-            return steps
+        fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
         def drawn(steps: Any, rng: Any) -> Array:
             noise = fresh(steps, rng)
@@ -318,21 +299,14 @@ class _Watch:
             given = np.zeros_like(value) if self.blind else value
             return self.release(noisy(steps, given, rng))
 
-        patch.setattr(Ledger, "correlated_steps", opened)
         patch.setattr(CorrelatedSteps, "_fresh", drawn)
         patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
         """Releases behind noisy tests."""
-        opens, passes = Ledger.tested_gaussian, TestedSteps.passes
+        passes, examine = TestedSteps.passes, RobustFilter.examine
         noisy, number = TestedSteps.noisy, TestedSteps._noisy
-        examine = RobustFilter.examine
         last: list[tuple[RobustFilter, int]] = []
-
-        def tested(ledger: Ledger, release: Any, **more: Any) -> TestedSteps:
-            steps = opens(ledger, release, **more)
-            steps.tape_entries = ledger.entries[-2:]  # type: ignore[attr-defined]
-            return steps
 
         def jittered(steps: Any, exact: float, scale: float) -> float:
             noisy = number(steps, exact, scale)
@@ -376,7 +350,6 @@ class _Watch:
             last.append((keep, len(points)))
             return examine(keep, points)
 
-        patch.setattr(Ledger, "tested_gaussian", tested)
         patch.setattr(TestedSteps, "_noisy", jittered)
         patch.setattr(TestedSteps, "passes", passed)
         patch.setattr(TestedSteps, "noisy", mean)

@@ -19,7 +19,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.lq.conditions import AT_MOST_2, EVERYWHERE
 from dpsco_core.methods.lq.inputs import own_constants, space_of
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 

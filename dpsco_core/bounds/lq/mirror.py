@@ -40,7 +40,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
 BOTH: tuple[Order, ...] = ("shuffled", "public")

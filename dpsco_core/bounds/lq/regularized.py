@@ -32,7 +32,7 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq.inputs import composed_rho, dual_energy, own_constants, space_of
 from dpsco_core.methods.lq.regularized import published_regulariser, published_steps
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
 LARGEST_STEPS = 2_000  # full gradients, in `best_b3`

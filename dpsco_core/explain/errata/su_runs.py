@@ -13,7 +13,7 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_linear_std
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import lemma_3_steps
+from dpsco_core.privacy.mechanisms.shaped import lemma_3_steps
 
 
 def accuracy_cap() -> Finding:

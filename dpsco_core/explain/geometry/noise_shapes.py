@@ -16,8 +16,8 @@ import numpy as np
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry import RegularSpace, row_norms
-from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
-from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.noise import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5

@@ -12,8 +12,8 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.correlated import inverse_coefficients, root_coefficients
-from dpsco_core.privacy.mechanisms import gaussian_noise
+from dpsco_core.privacy.mechanisms.correlated import inverse_coefficients, root_coefficients
+from dpsco_core.privacy.mechanisms.noise import gaussian_noise
 from dpsco_core.runs.study import stream
 
 

@@ -33,8 +33,9 @@ from dpsco_core.methods.mean.ladder import (
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -244,7 +245,7 @@ class AdaptiveDescent(Method):
         def look(w: Vector) -> None:
             counts = norm_counts(sample.gradients(w), radii)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label=f"radius, look {len(chosen)}")
+            place = ledger.release(*choice, rng, label=f"radius, look {len(chosen)}")
             chosen.append(float(radii[place]))
 
         def tested(w: Vector) -> float:
@@ -252,7 +253,9 @@ class AdaptiveDescent(Method):
             if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
-                ledger.gaussian(unit, l2_sensitivity=1.0, rho=rho, rng=rng, label="no test")
+                ledger.release(
+                    GaussianNoise(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test"
+                )
                 return narrow
             _, better = wider_is_better(
                 clipped_sums(sample.gradients(w), both) / n,
@@ -278,11 +281,10 @@ class AdaptiveDescent(Method):
                 if place:
                     look(w)
                 used.append(tested(w))
-            noisy = ledger.gaussian(
+            noisy = ledger.release(
+                GaussianNoise(l2_sensitivity=2 * used[-1] / n, rho=rho_step),
                 clipped_mean(sample.gradients(w), used[-1]),
-                l2_sensitivity=2 * used[-1] / n,
-                rho=rho_step,
-                rng=rng,
+                rng,
                 label="mean of clipped gradients",
             )
             if plan.curvature is not None and t >= place:
@@ -297,7 +299,7 @@ class AdaptiveDescent(Method):
             if settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
         for _ in range(plan.looks + 1 - len(chosen)):  # there was one step, and is the same charge
-            ledger.select(_no_look(plan.epsilon), rng=rng, label="no look")
+            ledger.release(*_no_look(plan.epsilon), rng, label="no look")
         return Release(
             value=value,
             ledger=ledger,
@@ -358,6 +360,6 @@ def settled(points: Vector, energy: float) -> bool:
     return float(gap @ gap) <= UNSETTLED * energy * (1 / later - 1 / len(points))
 
 
-def _no_look(epsilon: float) -> ExponentialChoice:
+def _no_look(epsilon: float) -> PrivateChoice:
     """Return a choice that looks at nothing, and is charged as a look is."""
-    return ExponentialChoice(scores=np.zeros(2), sensitivity=1.0, epsilon=epsilon)
+    return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

@@ -20,6 +20,7 @@ from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_bal
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -189,11 +190,10 @@ class AutomaticDescent(PrivateMethod):
         sensitivity = 2 * plan.scale / plan.setting.n
 
         def oracle(w: Vector, _: int) -> Vector:
-            return ledger.gaussian(
+            return ledger.release(
+                GaussianNoise(l2_sensitivity=sensitivity, rho=plan.rho_step),
                 normalised_mean(sample.gradients(w), plan.scale, plan.stability),
-                l2_sensitivity=sensitivity,
-                rho=plan.rho_step,
-                rng=rng,
+                rng,
                 label="mean of normalised gradients",
             )
 

@@ -17,8 +17,8 @@ from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.correlated import Encoding
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.correlated import Encoding
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -62,7 +62,7 @@ class CorrelatedDescent(PrivateMethod):
     .. math:: w_{t+1} = \Pi_W\Big(w_0 - \eta\sum_{s\le t}\tilde g_s\Big)
 
     with :math:`\tilde g_s` the mean of the clipped gradients of batch s at :math:`w_s`, and noise
-    of which most cancels in the sum (`dpsco_core.privacy.correlated`).
+    of which most cancels in the sum (`dpsco_core.privacy.mechanisms.correlated`).
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def run_phase(
 ) -> Vector:
     """Run one phase and return the average of its points, shape (d,)."""
     descent = phase.descent
-    steps = ledger.correlated_steps(phase.encoding)
+    steps = ledger.open(phase.encoding)
     w, pulled, total = start, np.zeros(sample.d), np.zeros(sample.d)
     for t in range(descent.steps):
         if descent.queried:

@@ -43,7 +43,7 @@ from dpsco_core.methods.euclidean.tuning import (
     start_distance,
     typical_norm,
 )
-from dpsco_core.privacy.correlated import encoding_norm, inverse_coefficients
+from dpsco_core.privacy.mechanisms.correlated import encoding_norm, inverse_coefficients
 from dpsco_core.problems.base import Setting
 
 STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # 1 to 512

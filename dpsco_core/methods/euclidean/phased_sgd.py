@@ -25,7 +25,7 @@ from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -227,11 +227,10 @@ def run_phases(
     blocks = ledger.disjoint(len(plan.phases))
     for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
         average = phase_average(losses, w, phase, plan.batch, plan.losses, projected=projected)
-        noisy = block.gaussian(
+        noisy = block.release(
+            GaussianNoise(l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size, rho=plan.rho),
             average,
-            l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size,
-            rho=plan.rho,
-            rng=rng,
+            rng,
             label=f"average of phase {i}",
         )
         w = sample.constraint.project(noisy) if projected else noisy

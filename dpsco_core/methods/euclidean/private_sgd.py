@@ -26,7 +26,7 @@ from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianSteps, ShuffledGaussianSteps, gaussian_noise_std
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -73,17 +73,19 @@ class PrivateSgdPlan(Plan):
     def open(self, ledger: Ledger, d: int) -> Steps:
         """Account for all steps."""
         if self.certificate is None:
-            return ledger.gaussian_steps(
-                steps=self.gradient_calls,
-                size=d,
-                l2_sensitivity=self.l2_sensitivity,
-                rho=self.rho_step,
+            return ledger.open(
+                GaussianSteps(
+                    steps=self.gradient_calls,
+                    size=d,
+                    l2_sensitivity=self.l2_sensitivity,
+                    rho=self.rho_step,
+                ),
                 label="gradients of one record each",
             )
-        return ledger.shuffled_steps(
-            self.certificate,
-            size=d,
-            l2_sensitivity=self.l2_sensitivity,
+        return ledger.open(
+            ShuffledGaussianSteps(
+                certificate=self.certificate, size=d, l2_sensitivity=self.l2_sensitivity
+            ),
             label="gradients of one record each, in secret random order",
         )
 

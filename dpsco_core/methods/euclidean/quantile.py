@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -171,18 +172,16 @@ class QuantileDescent(PrivateMethod):
             nonlocal radius
             rows = sample.gradients(w)
             used.append(radius)
-            noisy = ledger.gaussian(
+            noisy = ledger.release(
+                GaussianNoise(l2_sensitivity=2 * radius / n, rho=plan.rho_gradient),
                 clipped_mean(rows, radius),
-                l2_sensitivity=2 * radius / n,
-                rho=plan.rho_gradient,
-                rng=rng,
+                rng,
                 label="mean of clipped gradients",
             )
-            short = ledger.gaussian(
+            short = ledger.release(
+                GaussianNoise(l2_sensitivity=1 / n, rho=plan.rho_count),
                 1 - norm_counts(rows, np.array([radius])) / n,
-                l2_sensitivity=1 / n,
-                rho=plan.rho_count,
-                rng=rng,
+                rng,
                 label="share of gradients that are not clipped",
             )
             share = min(1.0, max(0.0, float(short[0])))

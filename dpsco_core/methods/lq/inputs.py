@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, gaussian_allowance, zcdp_rho
-from dpsco_core.privacy.generalized_gaussian import (
+from dpsco_core.privacy.mechanisms.shaped import (
     Calibration,
     Noise,
     Shaped,

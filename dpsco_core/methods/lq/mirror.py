@@ -41,10 +41,11 @@ from dpsco_core.methods.lq.mirror_schedule import (
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Noise, Shaped, lemma_3_steps
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import ShapedSteps
+from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped, lemma_3_steps
+from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
-from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
@@ -113,13 +114,14 @@ class MirrorPlan(Plan):
     def open(self, ledger: Ledger) -> Steps:
         """Account for all noise of the run, before any record is looked at."""
         if self.certificate is None:
-            return ledger.shaped_steps(
-                self.draw, steps=self.steps, label="sums of truncated gradients, a batch each"
+            return ledger.open(
+                ShapedSteps(release=self.draw, steps=self.steps),
+                label="sums of truncated gradients, a batch each",
             )
-        return ledger.shaped_steps(
-            self.draw,
-            steps=self.certificate.steps,
-            certificate=self.certificate,
+        return ledger.open(
+            ShapedSteps(
+                release=self.draw, steps=self.certificate.steps, certificate=self.certificate
+            ),
             label="truncated gradients of one record each, in secret random order",
         )
 

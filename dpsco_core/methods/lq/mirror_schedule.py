@@ -21,7 +21,7 @@ from dpsco_core.methods.lq.inputs import (
     sum_factor,
 )
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 20_000  # the steps of the theorems: each costs a mirror step

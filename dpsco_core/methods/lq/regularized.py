@@ -24,8 +24,8 @@ from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
@@ -225,13 +225,12 @@ def run_descent(
     u, w, total, weight = np.zeros(sample.d), np.zeros(sample.d), np.zeros(sample.d), 0.0
     path = Path(w, plan.steps)
     for t in range(1, plan.steps + 1):
-        noisy = ledger.generalized_gaussian(
+        noisy = ledger.release(
+            Shaped(
+                norm=plan.space, sensitivity=plan.sensitivity, rho=plan.rho_step, noise=plan.noise
+            ),
             sample.mean_gradient(w),
-            norm=plan.space,
-            sensitivity=plan.sensitivity,
-            rho=plan.rho_step,
-            rng=rng,
-            noise=plan.noise,
+            rng,
             label=f"mean gradient {t}",
         )
         u = (plan.proximal * u - noisy) / (plan.proximal + plan.regulariser)

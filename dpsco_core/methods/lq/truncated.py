@@ -18,7 +18,7 @@ from dpsco_core.methods.lq.sentences import (
 )
 from dpsco_core.methods.stage import AMPLIFIED, SHAPED, SmallRun
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.generalized_gaussian import Noise
+from dpsco_core.privacy.mechanisms.shaped import Noise
 from dpsco_core.problems.base import Setting
 
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
 from dpsco_core.privacy.selection import choice_epsilon
 from dpsco_core.problems.base import Setting
 
@@ -309,14 +308,14 @@ class AdaptiveClipping(PrivateMethod):
         if plan.mode != "blind":  # steps 4 and 5
             counts = reading.counts(radii, centre)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            small = narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
+            small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
         if plan.mode == "guarded":
             choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label="radius for few far records")
+            place = ledger.release(*choice, rng, label="radius for few far records")
             wide = max(narrow, float(radii[place]))
         if plan.inner_rho:
             choice = inner_choice(counts, n, plan.inner_epsilon)
-            place = ledger.select(choice, rng=rng, label="smaller radius")
+            place = ledger.release(*choice, rng, label="smaller radius")
             small = min(narrow, float(radii[place]))
         levels = tuple(sorted({small, narrow, wide}))
         averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
@@ -350,17 +349,16 @@ class AdaptiveClipping(PrivateMethod):
             rest += plan.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        as_one: Any = {
-            "l2_sensitivity": sensitivity,
-            "rng": rng,
-            "label": "mean of clipped records",
-        }
-        if plan.release_epsilon:  # step 7
-            value = ledger.spherical_laplace(average, epsilon=plan.release_epsilon, **as_one)
-            noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
+        mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
+        if plan.release_epsilon:
+            mechanism = SphericalLaplaceNoise(
+                l2_sensitivity=sensitivity, epsilon=plan.release_epsilon
+            )
+            noise = mechanism.noise_scale * math.sqrt(rows.d + 1)
         else:
-            value = ledger.gaussian(average, rho=rest, **as_one)
-            noise = gaussian_noise_std(sensitivity, rest)
+            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rest)
+            noise = mechanism.noise_std
+        value = ledger.release(mechanism, average, rng, label="mean of clipped records")
         return Release(
             value=into_ball(value if centre is None else centre + value, plan.mean_bound),
             ledger=ledger,

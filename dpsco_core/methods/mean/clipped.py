@@ -24,7 +24,7 @@ from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 
@@ -138,11 +138,10 @@ class SimpleClipping(PrivateMethod):
         self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        value = ledger.gaussian(
+        value = ledger.release(
+            GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
             clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
-            l2_sensitivity=plan.l2_sensitivity,
-            rho=plan.rho,
-            rng=rng,
+            rng,
             label="mean of clipped records",
         )
         return Release(

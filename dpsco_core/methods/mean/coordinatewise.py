@@ -30,7 +30,12 @@ from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import (
+    GaussianNoise,
+    LaplaceNoise,
+    gaussian_noise_std,
+    laplace_noise_scale,
+)
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]
@@ -211,11 +216,13 @@ class CoordinatewiseCDP(_Coordinatewise):
     def release(
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        value = ledger.gaussian(
+        value = ledger.release(
+            GaussianNoise(
+                l2_sensitivity=math.sqrt(plan.setting.d) * plan.coordinate_sensitivity,
+                rho=plan.share,
+            ),
             median_of_clipped(rows, plan),
-            l2_sensitivity=math.sqrt(rows.d) * plan.coordinate_sensitivity,
-            rho=plan.share,
-            rng=rng,
+            rng,
             label="median of clipped block means",
         )
         value = answer(value, plan.setting, self.tuning, self.threshold)
@@ -289,11 +296,12 @@ class CoordinatewisePure(_Coordinatewise):
     def release(
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        value = ledger.laplace(
+        value = ledger.release(
+            LaplaceNoise(
+                l1_sensitivity=plan.setting.d * plan.coordinate_sensitivity, epsilon=plan.share
+            ),
             median_of_clipped(rows, plan),
-            l1_sensitivity=rows.d * plan.coordinate_sensitivity,
-            epsilon=plan.share,
-            rng=rng,
+            rng,
             label="median of clipped block means",
         )
         value = answer(value, plan.setting, self.tuning, self.threshold)

@@ -9,8 +9,9 @@ import math
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.problems.base import Setting
 
 BEYOND_INNER = 0.25  # the share of the records that are to be longer than it
@@ -27,10 +28,10 @@ def tells_bias(setting: Setting, slope: float) -> bool:
     return n * rho >= LEAST_RECORDS and slope * d * math.sqrt(2 / rho) <= MOST_BEYOND * n
 
 
-def inner_choice(counts: Vector, n: int, epsilon: float) -> ExponentialChoice:
+def inner_choice(counts: Vector, n: int, epsilon: float) -> PrivateChoice:
     r"""Return the choice of the smaller radius: score :math:`-|N-n/4|`, no base measure."""
     scores = -np.abs(counts - BEYOND_INNER * n)
-    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+    return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def inner_is_enough(
@@ -47,11 +48,10 @@ def inner_is_enough(
     """Return the noisy distance of the two means, and whether the smaller radius is better."""
     small, large = radii
     gap = large - small
-    noisy = ledger.gaussian(
+    noisy = ledger.release(
+        GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
-        l2_sensitivity=2 * gap / n,
-        rho=rhos[0],
-        rng=rng,
+        rng,
         label="what lies beyond the smaller radius",
     )
     distance = max(0.0, float(noisy[0]))

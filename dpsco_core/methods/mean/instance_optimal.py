@@ -27,7 +27,7 @@ from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MEDIAN_SHARE = 0.25
@@ -151,11 +151,10 @@ class InstanceOptimal(PrivateMethod):
         centre = into_ball(_centre(rows, plan, ledger, rng), plan.mean_bound)
         radius = _norm_quantile(rows, plan, centre, ledger, rng)
         sensitivity = 2 * radius / rows.n
-        value = ledger.gaussian(
+        value = ledger.release(
+            GaussianNoise(l2_sensitivity=sensitivity, rho=plan.release_rho),
             clipped_sums(rows, (radius,), centre)[0] / rows.n,
-            l2_sensitivity=sensitivity,
-            rho=plan.release_rho,
-            rng=rng,
+            rng,
             label="mean of clipped records",
         )
         return Release(
@@ -188,11 +187,12 @@ def _centre(
         place = np.zeros(size, dtype=np.intp)
         for step in range(1, steps + 1):
             middle = place + cells // 2**step
-            noisy = ledger.gaussian(
+            noisy = ledger.release(  # each count moves by at most 1
+                GaussianNoise(
+                    l2_sensitivity=math.sqrt(size), rho=plan.median_rho / plan.median_steps
+                ),
                 below[np.arange(size), middle - 1],
-                l2_sensitivity=math.sqrt(size),  # each count moves by at most 1
-                rho=plan.median_rho / plan.median_steps,
-                rng=rng,
+                rng,
                 label="counts for medians",
             )
             place = np.where(noisy < rows.n / 2, middle, place)
@@ -211,11 +211,10 @@ def _norm_quantile(
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
-        beyond = ledger.gaussian(
+        beyond = ledger.release(
+            GaussianNoise(l2_sensitivity=1.0, rho=plan.norm_rho / NORM_STEPS),
             counts[middle - 1 : middle],
-            l2_sensitivity=1.0,
-            rho=plan.norm_rho / NORM_STEPS,
-            rng=rng,
+            rng,
             label="counts of norms",
         )
         low, high = (middle, high) if float(beyond[0]) > plan.left_out else (low, middle)

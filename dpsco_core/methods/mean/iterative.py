@@ -31,7 +31,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 PRACTICAL_GROUPS = 8
@@ -211,20 +211,21 @@ class IterativeUpdating(PrivateMethod):
         group = secret_groups(rows.n, plan.groups, rng)  # step 1
         means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
         if plan.amplification is None:  # step 3
-            noisy = ledger.gaussian(
+            noisy = ledger.release(
+                GaussianNoise(
+                    l2_sensitivity=plan.l2_sensitivity, rho=plan.rho, disjoint_blocks=plan.groups
+                ),
                 means,
-                l2_sensitivity=plan.l2_sensitivity,
-                rho=plan.rho,
-                rng=rng,
+                rng,
                 label="means of disjoint groups",
-                disjoint_blocks=plan.groups,
             )
         else:
-            noisy = ledger.shuffled_gaussian(
+            noisy = ledger.release(
+                ShuffledGaussian(
+                    l2_sensitivity=plan.l2_sensitivity, amplification=plan.amplification
+                ),
                 means,
-                l2_sensitivity=plan.l2_sensitivity,
-                amplification=plan.amplification,
-                rng=rng,
+                rng,
                 label="means of secret random groups",
             )
         centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5

@@ -15,8 +15,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.methods.mean.lengths import less, norms_about, places_among
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
@@ -43,20 +44,17 @@ def radius_choice(
     counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
     target: float,  # k
     epsilon: float,  # epsilon of the choice
-) -> ExponentialChoice:
+) -> PrivateChoice:
     r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
-    return ExponentialChoice(
-        scores=-np.abs(counts - target),
-        sensitivity=1.0,
-        epsilon=epsilon,
-        log_base=-2 * np.log(radii / radii[0]),
-    )
+    base = -2 * np.log(radii / radii[0])
+    mechanism = Exponential(sensitivity=1.0, epsilon=epsilon, log_base=base)
+    return PrivateChoice(mechanism, -np.abs(counts - target))
 
 
-def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> ExponentialChoice:
+def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> PrivateChoice:
     r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
-    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+    return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def norm_counts(
@@ -186,11 +184,10 @@ def wider_is_better(
 ) -> tuple[float, bool]:
     """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
-    noisy = ledger.gaussian(
+    noisy = ledger.release(
+        GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
-        l2_sensitivity=2 * gap / n,
-        rho=rhos[0],
-        rng=rng,
+        rng,
         label="what lies between the radii",
     )
     distance = max(0.0, float(noisy[0]))

@@ -26,7 +26,7 @@ from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
@@ -186,11 +186,10 @@ class RescaledClipping(PrivateMethod):
         fine = self._fine(plan.fine.mode)
         if not plan.scale_rho:
             return fine.release(rows, plan.fine, ledger, rng)
-        noisy = ledger.gaussian(
+        noisy = ledger.release(
+            GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.scale_rho),
             mean_logarithms(rows, plan.lowest, plan.pairs),
-            l2_sensitivity=plan.l2_sensitivity,
-            rho=plan.scale_rho,
-            rng=rng,
+            rng,
             label="logarithms of the coordinates' spreads",
         )
         noise = gaussian_noise_std(plan.l2_sensitivity, plan.scale_rho)

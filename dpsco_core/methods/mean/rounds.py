@@ -17,6 +17,7 @@ from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import scaled_bound, tail_excess
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 T = TypeVar("T")
@@ -152,11 +153,10 @@ def descend(
     centre = np.zeros(rows.d)
     for radius, rho in zip(radii, rhos, strict=True):
         total = ladder.clipped_sums(rows, (radius,), centre)[0] if centre.any() else None
-        centre = centre + ledger.gaussian(
+        centre = centre + ledger.release(
+            GaussianNoise(l2_sensitivity=2 * radius / rows.n, rho=rho),
             (reading.first_sum(radius) if total is None else total) / rows.n,
-            l2_sensitivity=2 * radius / rows.n,
-            rho=rho,
-            rng=rng,
+            rng,
             label=label,
         )
     return centre

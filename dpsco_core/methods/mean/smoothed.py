@@ -28,7 +28,7 @@ from dpsco_core.methods.mean.smooth_clip import (
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SMALLEST_TAU = 10.0
@@ -198,12 +198,14 @@ class NoiseSmoothing(PrivateMethod):
         self, rows: Rows, plan: SmoothedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        value = ledger.gaussian(  # step 2
+        value = ledger.release(  # step 2
+            GaussianNoise(
+                l2_sensitivity=plan.l2_sensitivity,
+                proven_l2_sensitivity=plan.proven_l2_sensitivity,
+                rho=plan.rho,
+            ),
             smoothed_mean(rows, plan.tau, plan.smoothing_variance),  # step 1
-            l2_sensitivity=plan.l2_sensitivity,
-            proven_l2_sensitivity=plan.proven_l2_sensitivity,
-            rho=plan.rho,
-            rng=rng,
+            rng,
             label="mean of smoothly truncated entries",
         )
         return Release(

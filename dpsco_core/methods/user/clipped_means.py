@@ -30,6 +30,7 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_desce
 from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
@@ -180,11 +181,12 @@ class UserClippedMeans(PrivateMethod):
         users, steps = bounded_users(sample, plan.losses), plan.choice.steps
 
         def noisy_gradient(w: Vector, t: int) -> Vector:
-            return ledger.gaussian(
+            return ledger.release(
+                GaussianNoise(
+                    l2_sensitivity=2 * plan.losses.lipschitz / plan.setting.n, rho=plan.rho / steps
+                ),
                 clipped_user_mean(users, w, plan.losses.lipschitz),
-                l2_sensitivity=2 * plan.losses.lipschitz / plan.setting.n,
-                rho=plan.rho / steps,
-                rng=rng,
+                rng,
                 label=f"mean gradient of step {t + 1}",
             )
 

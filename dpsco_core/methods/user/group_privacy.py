@@ -19,7 +19,7 @@ from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
 from dpsco_core.methods.user.phased_risk import best_phases
 from dpsco_core.methods.user.sentences import DISJOINT, LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
@@ -165,11 +165,10 @@ class UserGroupPrivacy(PrivateMethod):
                 step_size=phase.step_size * each,
                 noise_std=phase.noise_std,
             )
-            noisy = block.gaussian(
+            noisy = block.release(
+                GaussianNoise(l2_sensitivity=phase.sensitivity, rho=plan.rho),
                 phase_average(records.sample, w, run, plan.batch // each, plan.losses),
-                l2_sensitivity=phase.sensitivity,
-                rho=plan.rho,
-                rng=rng,
+                rng,
                 label=f"average of phase {i}",
             )
             w = sample.constraint.project(noisy)

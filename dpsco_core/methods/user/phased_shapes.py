@@ -16,11 +16,11 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_release,
     printed_step,
 )
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan, single_test_plan
 from dpsco_core.privacy.filter.plan import Tuning as TestTuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 
 SHARP = TestTuning(sharp=True)
 TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps

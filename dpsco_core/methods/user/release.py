@@ -6,9 +6,10 @@ import numpy as np
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import TestedReleases
+from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,7 +45,7 @@ def open_releases(
     plan: FilterPlan, d: int, ledger: Ledger, rng: np.random.Generator, label: str
 ) -> FilteredMeans:
     """Account for all releases of `plan`, of d coordinates each, before the first."""
-    steps = ledger.tested_gaussian(plan.release, size=d, rng=rng, label=label)
+    steps = ledger.open(TestedReleases(release=plan.release, size=d, rng=rng), label=label)
     return FilteredMeans(plan=plan, steps=steps)
 
 

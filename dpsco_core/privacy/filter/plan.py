@@ -12,7 +12,6 @@ from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import least_count
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestKind
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import (
     SCORE_SENSITIVITY,
@@ -24,6 +23,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian, TestKind
 
 MOST_POINTS = 10**9  # beyond it no number of points is looked for
 

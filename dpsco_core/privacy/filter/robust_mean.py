@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.mechanisms import coins
+from dpsco_core.privacy.mechanisms.noise import coins
 
 Inclusion = Literal["weights", "coins"]
 

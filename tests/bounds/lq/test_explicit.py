@@ -28,7 +28,7 @@ from dpsco_core.methods.lq.inputs import (
 )
 from dpsco_core.methods.lq.mirror_schedule import MirrorInputs
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho, zcdp_rho
-from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.noise import generalized_gaussian_noise
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 
 GG, GAUSSIAN = "generalized gaussian", "gaussian"

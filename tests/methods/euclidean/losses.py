@@ -143,9 +143,9 @@ class Releases:
 @pytest.fixture
 def releases(monkeypatch: pytest.MonkeyPatch) -> Releases:
     recorded = Releases()
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", recorded.add)
-    monkeypatch.setattr("dpsco_core.privacy.ledger.gaussian_noise", recorded.nothing)
-    monkeypatch.setattr("dpsco_core.privacy.steps.gaussian_noise", recorded.nothing)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", recorded.add)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.objective.gaussian_noise", recorded.nothing)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.steps.gaussian_noise", recorded.nothing)
     return recorded
 
 

@@ -169,15 +169,15 @@ def test_the_wider_radius_is_taken_only_if_the_test_says_so(row: tuple[str, str]
     at = replace(AT, problem=row[0], distribution=row[1], n=n, d=d, **CONCENTRATED)
     sample = at.instance.problem.sample(at.n, np.random.default_rng(1))
     plan = AdaptiveDescent().plan(at.setting)
-    honest = Ledger.gaussian
+    honest = Ledger.release
     for answer, wider in ((1e6, True), (0.0, False)):
 
-        def fixed(self: Ledger, value: Any, answer: float = answer, **more: Any) -> Any:
-            noisy = honest(self, value, **more)
-            return np.full(1, answer) if "between" in more["label"] else noisy
+        def fixed(self: Ledger, *given: Any, label: str = "", answer: float = answer) -> Any:
+            noisy = honest(self, *given, label=label)
+            return np.full(1, answer) if "between" in label else noisy
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Ledger, "gaussian", fixed)
+            patch.setattr(Ledger, "release", fixed)
             release = AdaptiveDescent().release(
                 sample, plan, Ledger(at.setting.budget), np.random.default_rng(0)
             )
@@ -263,12 +263,9 @@ class StepsAlike(Ledger):
 
     aside: np.random.Generator
 
-    def select(self, *parts: Any, rng: Any, **more: Any) -> Any:
-        return super().select(*parts, rng=self.aside, **more)
-
-    def gaussian(self, *parts: Any, rng: Any, label: str = "", **more: Any) -> Any:
+    def release(self, mechanism: Any, value: Any, rng: Any, *, label: str = "") -> Any:
         rng = rng if label.startswith("mean of clipped") else self.aside
-        return super().gaussian(*parts, rng=rng, label=label, **more)
+        return super().release(mechanism, value, rng, label=label)
 
 
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:

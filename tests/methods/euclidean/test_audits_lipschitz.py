@@ -28,6 +28,7 @@ from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import excess, flagged
 from tests.methods.euclidean.losses import Array, sample, setting
+from tests.methods.mean.faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
@@ -151,27 +152,20 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
     draw = np.random.Generator.normal
-    for module in ("steps", "ledger"):
+    for module in ("steps", "objective"):
         patch.setattr(
-            f"dpsco_core.privacy.{module}.gaussian_noise",
+            f"dpsco_core.privacy.mechanisms.{module}.gaussian_noise",
             lambda shape, std, rng: draw(rng, scale=std / 2, size=shape),
         )
     patch.setattr(
-        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + draw(rng, scale=std / 2, size=value.shape),
     )
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
     """Noise for L in place of 2 L, in every release of the ledger."""
-    honest = Ledger.gaussian
-    patch.setattr(
-        Ledger,
-        "gaussian",
-        lambda self, value, *, l2_sensitivity, **rest: honest(
-            self, value, l2_sensitivity=l2_sensitivity / 2, **rest
-        ),
-    )
+    half_the_sensitivity(patch)
     plan = PrivateSgd.plan
     patch.setattr(
         PrivateSgd,

@@ -84,7 +84,8 @@ def test_with_exact_gradients_it_is_the_plain_loop_bit_for_bit(
 def test_a_method_without_noise_and_clipping_is_the_plain_loop_bit_for_bit(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", lambda v, *_: v)
+    place = "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise"
+    monkeypatch.setattr(place, lambda v, *_: v)
     problem = PROBLEMS[name](d=4)
     sample, where = (
         problem.sample(500, np.random.default_rng(1)),
@@ -105,7 +106,8 @@ def test_a_method_without_noise_and_clipping_is_the_plain_loop_bit_for_bit(
 def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", lambda v, *_: v)
+    place = "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise"
+    monkeypatch.setattr(place, lambda v, *_: v)
     problem = quadratic(d=3)
     sample, where = problem.sample(47, np.random.default_rng(2)), problem.setting(47, CONCENTRATED)
     result, _ = run(StrongCoordinatewiseDescent(threshold=1e100, steps=5), where, sample)

@@ -18,7 +18,7 @@ from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
-from dpsco_core.privacy.correlated import (
+from dpsco_core.privacy.mechanisms.correlated import (
     CorrelatedSteps,
     encoding_norm,
     inverse_coefficients,
@@ -188,9 +188,8 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "dpsco_core.privacy.correlated.gaussian_noise", lambda size, std, rng: np.zeros(size)
-    )
+    place = "dpsco_core.privacy.mechanisms.correlated.gaussian_noise"
+    patch.setattr(place, lambda size, std, rng: np.zeros(size))
 
 
 def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +271,7 @@ def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
     """At 64 steps of one size."""
     method = CorrelatedDescent(descent=Descent(steps=64, step_size=0.5, averaged=32))
     correlated = mean_risk(AT, method, 4)
-    monkeypatch.setattr("dpsco_core.privacy.ledger.CorrelatedSteps", Independent)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.correlated.CorrelatedSteps", Independent)
     independent = mean_risk(AT, method, 4)
     assert correlated < 0.008
     assert independent > 2.5 * correlated
@@ -318,15 +317,15 @@ def test_what_it_cannot_do_it_says() -> None:
 def test_no_step_is_released_that_was_not_accounted_for() -> None:
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=0.5))
     encoding = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
-    steps = ledger.correlated_steps(encoding)
+    steps = ledger.open(encoding)
     for _ in range(2):
         steps.release(np.zeros(3), rng)
     state = rng.bit_generator.state
     with pytest.raises(BudgetExceeded, match="3 steps, and 2"):
         steps.release(np.zeros(3), rng)
     with pytest.raises(BudgetExceeded):
-        ledger.correlated_steps(encoding)
-    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).correlated_steps(replace(encoding, rho=0.01))
+        ledger.open(encoding)
+    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).open(replace(encoding, rho=0.01))
     for value in (np.zeros(2), np.array([0, np.nan, 0])):
         with pytest.raises(InvalidInput):
             other.release(value, rng)
@@ -346,18 +345,18 @@ def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
 def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
     encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
     wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
-    first = wrong.correlated_steps(encoding).release(np.zeros(20_000), np.random.default_rng(0))
+    first = wrong.open(encoding).release(np.zeros(20_000), np.random.default_rng(0))
     assert first.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
     assert wrong.entries[0].noise == encoding.noise_std, "the books are honest"
 
 
 def step_for_step(patch: pytest.MonkeyPatch) -> None:
     """Noise for one step's sensitivity, as if the encoding moved no further."""
-    patch.setattr("dpsco_core.privacy.correlated.encoding_norm", lambda steps: 1.0)
+    patch.setattr("dpsco_core.privacy.mechanisms.correlated.encoding_norm", lambda steps: 1.0)
 
 
 def noise_that_adds_up(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("dpsco_core.privacy.correlated.inverse_coefficients", np.ones)
+    patch.setattr("dpsco_core.privacy.mechanisms.correlated.inverse_coefficients", np.ones)
 
 
 @pytest.mark.parametrize(

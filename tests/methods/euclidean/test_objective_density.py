@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from dpsco_core.audit.statistics import audit
 from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
-from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy import ApproxDP, Ledger, ObjectiveGaussian
 from tests.folded import one_in
 from tests.methods.euclidean.losses import Array, sample, setting
 
@@ -130,12 +130,12 @@ def test_a_quarter_of_the_noise_would_not_meet_it() -> None:
 def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tuple[Array, Array]:
     where = setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
     method, outputs = ObjectivePerturbation(), []
-    honest = Ledger.objective_noise
+    honest = ObjectiveGaussian.draw
 
-    def scaled(self: Ledger, **rest: Any) -> Array:
-        return factor * honest(self, **rest)
+    def scaled(self: ObjectiveGaussian, *given: Any) -> Array:
+        return factor * honest(self, *given)
 
-    patch.setattr(Ledger, "objective_noise", scaled)
+    patch.setattr(ObjectiveGaussian, "draw", scaled)
     for side, data in enumerate(pairs(d, 2)["opposite slopes, alone"]):
         rng = np.random.default_rng([d, side])
         for _ in range(runs):

@@ -231,7 +231,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
         drawn.append(value + rng.normal(scale=std, size=value.shape))
         return drawn[-1]
 
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     x, _ = records(50, 4)
     where = setting("mean", 50, 4, APPROXIMATE)
     for seed in range(5):

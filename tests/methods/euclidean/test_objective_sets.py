@@ -100,7 +100,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
         drawn.append(rng.normal(scale=std, size=value.shape))
         return value + drawn[-1]
 
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
     x, _ = records(50, D, shift=0.2)
     where = where_on(constraint, "mean", 50)
@@ -121,7 +121,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
         drawn.append(value + rng.normal(scale=std, size=value.shape))
         return drawn[-1]
 
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
     x, _ = records(50, D)
     where = where_on(constraint, "linear", 50)

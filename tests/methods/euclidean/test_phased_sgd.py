@@ -222,7 +222,7 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
     )
 

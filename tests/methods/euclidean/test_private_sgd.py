@@ -280,7 +280,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
     draw = np.random.Generator.normal
     patch.setattr(
-        "dpsco_core.privacy.steps.gaussian_noise",
+        "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
         lambda shape, std, rng: draw(rng, scale=std / 2, size=shape),
     )
 

@@ -13,7 +13,7 @@ from dpsco_core.methods.euclidean import Erm, PureObjectivePerturbation
 from dpsco_core.methods.euclidean.perturbation import objective as module
 from dpsco_core.methods.euclidean.perturbation.pure_objective import proven_risk, solved_plan
 from dpsco_core.methods.mean.base import tail_excess
-from dpsco_core.privacy import BudgetExceeded, Ledger, PureDP
+from dpsco_core.privacy import BudgetExceeded, Ledger, ObjectiveLaplace, PureDP
 from dpsco_core.privacy.mechanisms import spherical_laplace_reach
 from dpsco_core.scenario import Scenario
 from tests.folded import each
@@ -52,12 +52,10 @@ def test_three_shares_add_up_to_a_pure_budget(problem: str) -> None:
 def test_the_ledger_refuses_a_linear_term_that_is_too_dear() -> None:
     ledger = Ledger(PureDP(epsilon=1.0))
     with pytest.raises(BudgetExceeded):
-        ledger.objective_laplace(
-            size=2,
-            l2_sensitivity=1.0,
-            epsilon=0.9,
-            jacobian_epsilon=0.2,
-            rng=np.random.default_rng(0),
+        ledger.release(
+            ObjectiveLaplace(l2_sensitivity=1.0, epsilon=0.9, jacobian_epsilon=0.2),
+            np.zeros(2),
+            np.random.default_rng(0),
         )
     assert ledger.entries == ()
 

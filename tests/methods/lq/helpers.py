@@ -63,8 +63,8 @@ class Remembering(Ledger):
     exact: list[Array] = field(default_factory=list)
     noisy: list[Array] = field(default_factory=list)
 
-    def generalized_gaussian(self, value: Array, **options: Any) -> Array:
-        released = super().generalized_gaussian(value, **options)
+    def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
         return value if self.silent else released

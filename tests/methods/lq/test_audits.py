@@ -27,7 +27,8 @@ from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan
-from dpsco_core.privacy import ApproxDP, Ledger, mechanisms
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.mechanisms import noise as draws
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.audit_helpers import excess, flagged
 from tests.methods.euclidean.losses import Array, sample
@@ -251,13 +252,13 @@ def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
     for module, name in (
         ("steps", "gaussian_noise"),
         ("steps", "generalized_gaussian_noise"),
-        ("ledger", "add_gaussian_noise"),
-        ("generalized_gaussian", "add_gaussian_noise"),
-        ("generalized_gaussian", "generalized_gaussian_noise"),
+        ("gaussian", "add_gaussian_noise"),
+        ("shaped", "add_gaussian_noise"),
+        ("shaped", "generalized_gaussian_noise"),
     ):
-        honest = getattr(mechanisms, name)
+        honest = getattr(draws, name)
         patch.setattr(
-            f"dpsco_core.privacy.{module}.{name}",
+            f"dpsco_core.privacy.mechanisms.{module}.{name}",
             lambda *a, honest=honest: honest(*a[:-2], fraction * a[-2], a[-1]),
         )
 

@@ -21,7 +21,7 @@ from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror import base_lengths, truncated_sum
 from dpsco_core.methods.lq.mirror_schedule import descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
-from dpsco_core.privacy.steps import Steps
+from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import crossed, each

@@ -16,8 +16,8 @@ import pytest
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.generalized_gaussian import Shaped
-from dpsco_core.privacy.steps import Steps
+from dpsco_core.privacy.mechanisms.shaped import ShapedSteps
+from dpsco_core.privacy.mechanisms.steps import Steps
 from tests.methods.lq import test_mirror as tests
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
@@ -110,7 +110,7 @@ def noise_over_root_2(patch: Patch) -> None:
     patch.setattr(Steps, "_noise_of", lambda *a: honest(*a) / math.sqrt(2))
     draw = np.random.Generator.normal
     patch.setattr(
-        "dpsco_core.privacy.steps.gaussian_noise",
+        "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
         lambda shape, std, rng: draw(rng, scale=std / math.sqrt(2), size=shape),
     )
 
@@ -144,10 +144,13 @@ class Sorted(np.random.Generator):
 
 
 def budget_twice(patch: Patch) -> None:
-    honest = Shaped.steps_entry
-    patch.setattr(
-        Shaped, "steps_entry", lambda self, *a: honest(replace(self, rho=2 * self.rho), *a)
-    )
+    honest = ShapedSteps.entries
+
+    def twice(self: ShapedSteps, label: str) -> Any:
+        release = replace(self.release, rho=2 * self.release.rho)
+        return honest(replace(self, release=release), label)
+
+    patch.setattr(ShapedSteps, "entries", twice)
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
 
 

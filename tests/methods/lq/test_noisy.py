@@ -23,7 +23,8 @@ from dpsco_core.methods.lq.noisy import (
     own_exponent,
     potential_of,
 )
-from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, mechanisms, shuffle_steps
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, shuffle_steps
+from dpsco_core.privacy.mechanisms import noise as draws
 from tests.folded import each
 from tests.geometry.sets import divergence
 from tests.methods.euclidean.losses import (
@@ -285,9 +286,9 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
-    honest = mechanisms.gaussian_noise
+    honest = draws.gaussian_noise
     patch.setattr(
-        "dpsco_core.privacy.steps.gaussian_noise",
+        "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
         lambda shape, std, rng: honest(shape, std / math.sqrt(2), rng),
     )
 

@@ -33,6 +33,7 @@ from tests.methods.euclidean.losses import (
     sample,
 )
 from tests.methods.lq.helpers import LARGE, SMALL, geometric, lq, plain
+from tests.methods.mean import faults
 
 __all__ = ["releases"]
 KINDS = ("logistic", "huber")
@@ -282,20 +283,13 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
     draw = np.random.Generator.normal
     patch.setattr(
-        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + draw(rng, scale=std / math.sqrt(2), size=value.shape),
     )
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
-    honest = Ledger.gaussian
-    patch.setattr(
-        Ledger,
-        "gaussian",
-        lambda self, v, *, l2_sensitivity, **rest: honest(
-            self, v, l2_sensitivity=l2_sensitivity / 2, **rest
-        ),
-    )
+    faults.half_the_sensitivity(patch)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from dpsco_core.geometry.norms import dual_exponent, lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq.losses import DualLosses, practical_dual_radius
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan, run_descent
-from dpsco_core.privacy import ApproxDP, Budget, gaussian_rho, mechanisms, zcdp_rho
+from dpsco_core.privacy import ApproxDP, Budget, gaussian_rho, zcdp_rho
+from dpsco_core.privacy.mechanisms import noise as draws
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
     BUDGETS,
@@ -326,8 +327,8 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
-    module = "dpsco_core.privacy.generalized_gaussian"
-    flat, shaped = mechanisms.add_gaussian_noise, mechanisms.generalized_gaussian_noise
+    module = "dpsco_core.privacy.mechanisms.shaped"
+    flat, shaped = draws.add_gaussian_noise, draws.generalized_gaussian_noise
     root = math.sqrt(2)
     patch.setattr(f"{module}.add_gaussian_noise", lambda v, std, rng: flat(v, std / root, rng))
     patch.setattr(

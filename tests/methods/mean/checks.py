@@ -98,16 +98,8 @@ class Recorder(Ledger):
     exact: list[Array] = field(default_factory=list)
     noisy: list[Array] = field(default_factory=list)
 
-    def gaussian(self, value: Array, **options: Any) -> Array:
-        return self._keep(value, super().gaussian(value, **options))
-
-    def shuffled_gaussian(self, value: Array, **options: Any) -> Array:
-        return self._keep(value, super().shuffled_gaussian(value, **options))
-
-    def laplace(self, value: Array, **options: Any) -> Array:
-        return self._keep(value, super().laplace(value, **options))
-
-    def _keep(self, value: Array, released: Array) -> Array:
+    def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
         return released

@@ -26,11 +26,12 @@ from dpsco_core.methods.mean import (
     smoothed,
 )
 from dpsco_core.methods.mean.smooth_clip import smooth_table
-from dpsco_core.privacy import Ledger
+from dpsco_core.privacy import Exponential, Ledger
 
 Patch = pytest.MonkeyPatch
+SENSITIVITIES = ("l2_sensitivity", "l1_sensitivity", "sensitivity", "own_noise_std")
 RECORDS = 41  # records of the data sets that the faults are tried on
-LEDGER = "dpsco_core.privacy.ledger."
+MECHANISMS = "dpsco_core.privacy.mechanisms."
 
 
 def everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
@@ -53,8 +54,11 @@ def laplace(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.nda
 
 def with_noise(patch: Patch, change: Callable[[Any, float, Any], tuple[float, Any]]) -> None:
     """Draw both noises at what `change` makes of (value, scale, rng)."""
-    for name, draw in (("add_gaussian_noise", normal), ("add_laplace_noise", laplace)):
-        patch.setattr(LEDGER + name, lambda v, s, r, draw=draw: draw(v, *change(v, s, r)))
+    for name, draw in (
+        ("gaussian.add_gaussian_noise", normal),
+        ("laplace.add_laplace_noise", laplace),
+    ):
+        patch.setattr(MECHANISMS + name, lambda v, s, r, draw=draw: draw(v, *change(v, s, r)))
 
 
 def no_noise(patch: Patch) -> None:
@@ -81,24 +85,30 @@ def one_draw_for_all_coordinates(patch: Patch) -> None:
     def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
         return value + rng.normal(scale=scale)
 
-    patch.setattr(LEDGER + "add_gaussian_noise", draw)
-    patch.setattr(LEDGER + "add_laplace_noise", draw)
+    patch.setattr(MECHANISMS + "gaussian.add_gaussian_noise", draw)
+    patch.setattr(MECHANISMS + "laplace.add_laplace_noise", draw)
+
+
+def halved(mechanism: Any) -> Any:
+    """Return a mechanism, or a sequence, that is told half of the sensitivity of its values."""
+    if isinstance(mechanism, Exponential):  # its scores are no values of a method's own
+        return mechanism
+    inner = {"release": halved(mechanism.release)} if hasattr(mechanism, "release") else {}
+    fields = {name: getattr(mechanism, name, None) for name in SENSITIVITIES}
+    halves = {name: value / 2 for name, value in fields.items() if value is not None}
+    if hasattr(mechanism, "proven_l2_sensitivity"):
+        halves["proven_l2_sensitivity"] = None
+    return replace(mechanism, **halves, **inner)
 
 
 def half_the_sensitivity(patch: Patch) -> None:
-    for name, key in (
-        ("gaussian", "l2_sensitivity"),
-        ("shuffled_gaussian", "l2_sensitivity"),
-        ("laplace", "l1_sensitivity"),
-        ("spherical_laplace", "l2_sensitivity"),
-    ):
+    for name in ("release", "open"):
         honest = getattr(Ledger, name)
 
-        def halved(self: Any, value: Any, *, honest: Any = honest, key: str = key, **o: Any) -> Any:
-            o.pop("proven_l2_sensitivity", None)
-            return honest(self, value, **(o | {key: o[key] / 2}))
+        def told(self: Any, mechanism: Any, *given: Any, honest: Any = honest, **label: Any) -> Any:
+            return honest(self, halved(mechanism), *given, **label)
 
-        patch.setattr(Ledger, name, halved)
+        patch.setattr(Ledger, name, told)
 
 
 def no_clip(patch: Patch) -> None:

@@ -37,7 +37,15 @@ from dpsco_core.methods.mean.ladder import (
 )
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import centre_share, descend, plan_centre, tail
-from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    Budget,
+    Exponential,
+    Ledger,
+    PureDP,
+    gaussian_rho,
+)
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
 from tests.folded import each
@@ -283,15 +291,12 @@ def test_nothing_but_what_is_released_is_shown() -> None:
     one, two = (problem.sample(400, np.random.default_rng(s)) for s in (0, 1))
 
     def blind(patch: pytest.MonkeyPatch) -> None:
-        for name in ("gaussian", "select"):
-            honest = getattr(Ledger, name)
+        honest = Ledger.release
 
-            def fixed(self: Ledger, value: Any, honest: Any = honest, **more: Any) -> Any:
-                if isinstance(value, np.ndarray):
-                    return honest(self, np.zeros_like(value), **more)
-                return honest(self, replace(value, scores=np.zeros_like(value.scores)), **more)
+        def fixed(self: Ledger, mechanism: Any, value: Any, *more: Any, **label: Any) -> Any:
+            return honest(self, mechanism, np.zeros_like(value), *more, **label)
 
-            patch.setattr(Ledger, name, fixed)
+        patch.setattr(Ledger, "release", fixed)
 
     plan = AdaptiveClipping().plan(where)
     with pytest.MonkeyPatch.context() as patch:
@@ -311,7 +316,13 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
     problem, where = point(n=300, d=16)
     with pytest.MonkeyPatch.context() as patch:
         if fault == "not charged":
-            patch.setattr(Ledger, "select", lambda self, release, *, rng, label: release.draw(rng))
+            record = Ledger._record
+
+            def unbooked(book: Ledger, *entries: Any) -> None:
+                if entries[0].mechanism != "exponential":
+                    record(book, *entries)
+
+            patch.setattr(Ledger, "_record", unbooked)
             check: Any = partial(test_the_ledger_has_spent_the_budget, ZCDP(rho=0.5), 20, 1.0)
         elif fault == "k from the data":
             honest = radius_choice
@@ -322,10 +333,10 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
             )
             check = partial(target_is_public, problem, where)
         elif fault == "half a score":
-            make = ladder_module.ExponentialChoice
+            make = ladder_module.Exponential
             patch.setattr(
                 ladder_module,
-                "ExponentialChoice",
+                "Exponential",
                 lambda *, sensitivity, **more: make(sensitivity=sensitivity / 2, **more),
             )
             check = scores_are_scaled_by_their_sensitivity
@@ -347,13 +358,14 @@ def target_is_public(problem: MeanEstimation, where: Setting) -> None:
     """What is chosen from follows from the counts and the plan's k alone."""
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        honest = Ledger.select
+        honest = Ledger.release
 
-        def watched(self: Ledger, release: Any, **more: Any) -> Any:
-            seen.append(release.scores)
-            return honest(self, release, **more)
+        def watched(self: Ledger, mechanism: Any, value: Any, *more: Any, **label: Any) -> Any:
+            if isinstance(mechanism, Exponential):
+                seen.append(value)
+            return honest(self, mechanism, value, *more, **label)
 
-        patch.setattr(Ledger, "select", watched)
+        patch.setattr(Ledger, "release", watched)
         rows = problem.sample(300, np.random.default_rng(0))
         plan = AdaptiveClipping().plan(where)
         AdaptiveClipping().release(
@@ -368,7 +380,7 @@ def target_is_public(problem: MeanEstimation, where: Setting) -> None:
 def scores_are_scaled_by_their_sensitivity() -> None:
     radii = ladder(1.0, 10)
     choice = ladder_module.radius_choice(radii, np.arange(len(radii), dtype=float), 3.0, 1.0)
-    assert choice.entry("radius").noise == 2.0
+    assert choice.mechanism.entry(choice.scores, "radius").noise == 2.0
 
 
 def test_the_scores_of_a_run_are_those_of_the_plan() -> None:
@@ -524,20 +536,22 @@ def over_hindsight(
         for _ in range(runs):
             noises: list[Array] = []
             with pytest.MonkeyPatch.context() as patch:
-                honest = Ledger.gaussian
+                honest = Ledger.release
 
                 def watched(
                     self: Ledger,
+                    mechanism: Any,
                     value: Array,
+                    *more: Any,
                     honest: Any = honest,
                     noises: list[Array] = noises,
-                    **more: Any,
+                    **label: Any,
                 ) -> Any:
-                    out = honest(self, value, **more)
+                    out = honest(self, mechanism, value, *more, **label)
                     noises.append(out - value)
                     return out
 
-                patch.setattr(Ledger, "gaussian", watched)
+                patch.setattr(Ledger, "release", watched)
                 release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
             exact = float(((release.value - noises[-1] - mean) ** 2).sum())
             squares.append(exact + d * release.diagnostics["noise_std"] ** 2)
@@ -685,16 +699,16 @@ def test_no_record_moves_a_statistic_of_a_reference_method_further_than_its_clai
         out: list[Array] = []
         claims: list[float] = []
         with pytest.MonkeyPatch.context() as patch:
-            honest = Ledger.gaussian
+            honest = Ledger.release
 
-            def watched(self: Ledger, value: Array, **more: Any) -> Any:
+            def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, **more: Any) -> Any:
                 exact.append(np.array(value))
-                claims.append(more["l2_sensitivity"])
-                noisy = honest(self, value, **more)
+                claims.append(mechanism.l2_sensitivity)
+                noisy = honest(self, mechanism, value, rng, **more)
                 out.append(noisy if replay is None else replay[len(out)])
                 return out[-1]
 
-            patch.setattr(Ledger, "gaussian", watched)
+            patch.setattr(Ledger, "release", watched)
             method.release(
                 DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(7)
             )

@@ -82,7 +82,9 @@ def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
     counts = np.array([0.0, 10.0, 24.0, 90.0])
     choice = inner_choice(counts, 100, 0.3)
     assert choice.scores.tolist() == [-25.0, -15.0, -1.0, -65.0]
-    assert choice.log_base is None and choice.entry("x").noise == pytest.approx(2 / 0.3)
+    mechanism, scores = choice
+    assert mechanism.log_base is None
+    assert mechanism.entry(scores, "x").noise == pytest.approx(2 / 0.3)
 
 
 def traced(
@@ -98,24 +100,16 @@ def traced(
     out: list[Any] = []
     claims: list[tuple[str, float]] = []
     with pytest.MonkeyPatch.context() as patch:
-        honest, select = Ledger.gaussian, Ledger.select
+        honest = Ledger.release
 
-        def watched(self: Ledger, value: Array, **more: Any) -> Any:
+        def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
             exact.append(np.array(value))
-            claims.append((more["label"], more["l2_sensitivity"]))
-            noisy = honest(self, value, **more)
+            noisy = honest(self, mechanism, value, rng, label=label)
+            claims.append((label, self.entries[-1].sensitivity))
             out.append(noisy if replay is None else replay[len(out)])
             return out[-1]
 
-        def chosen(self: Ledger, release: Any, **more: Any) -> Any:
-            exact.append(release.scores)
-            claims.append((more["label"], release.sensitivity))
-            place = select(self, release, **more)
-            out.append(place if replay is None else replay[len(out)])
-            return out[-1]
-
-        patch.setattr(Ledger, "gaussian", watched)
-        patch.setattr(Ledger, "select", chosen)
+        patch.setattr(Ledger, "release", watched)
         plan, rng = method.plan(where), np.random.default_rng(seed)
         release = method.release(DenseRows(x), plan, Ledger(where.budget), rng)
     return exact, out, claims, release
@@ -202,8 +196,9 @@ class Halving:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
 
-    def gaussian(self, value: Array, *, l2_sensitivity: float, **more: Any) -> Array:
-        return self.ledger.gaussian(value, l2_sensitivity=l2_sensitivity / 2, **more)
+    def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
+        half = replace(mechanism, l2_sensitivity=mechanism.l2_sensitivity / 2)
+        return self.ledger.release(half, value, rng, label=label)
 
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:

@@ -101,7 +101,7 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
     for seed in range(20):
         check_noise(method, where, x, seed=seed)
     monkeypatch.setattr(
-        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=0.95 * std, size=value.shape),
     )
     for seed in range(20):

@@ -16,10 +16,10 @@ from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.release import FilteredMeans
 from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.filter import noisy_test as filtered_module
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity
+from dpsco_core.privacy.mechanisms import tested as filtered_module
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample
 from tests.methods.euclidean.losses import records, sample

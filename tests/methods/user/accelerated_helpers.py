@@ -80,8 +80,8 @@ class Recorder:
         self.rng = np.random.default_rng(99)
         self.outputs: list[Array] = []
         self.clear()
-        patch.setattr("dpsco_core.privacy.filter.noisy_test.add_gaussian_noise", self.gaussian)
-        patch.setattr("dpsco_core.privacy.filter.noisy_test.add_laplace_noise", self.laplace)
+        patch.setattr("dpsco_core.privacy.mechanisms.tested.add_gaussian_noise", self.gaussian)
+        patch.setattr("dpsco_core.privacy.mechanisms.tested.add_laplace_noise", self.laplace)
 
     def clear(self) -> None:
         self.values: list[Array] = []

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, chi2
 
 from dpsco_core.methods.user import open_releases, release_mean
-from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy import ApproxDP, Ledger, TestedReleases
 from dpsco_core.privacy.filter.plan import phase_plan, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity, weights_sensitivity
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from tests.methods.user.helpers import (
     FALSE_ALARM,
     FILTERS,
@@ -114,7 +114,7 @@ def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed:
     counts = np.zeros(len(scores) + 1)
     for _ in range(runs):
         ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-5))
-        steps = ledger.tested_gaussian(release, size=1, rng=rng, label="audit")
+        steps = ledger.open(TestedReleases(release=release, size=1, rng=rng), label="audit")
         step = next((t for t, s in enumerate(scores) if not steps.passes(s)), len(scores))
         counts[step] += 1
     return counts

@@ -95,8 +95,8 @@ class TestedReleases:
 def tested(monkeypatch: pytest.MonkeyPatch) -> TestedReleases:
     """Record what passes through the noisy tests, without noise."""
     recorded = TestedReleases()
-    monkeypatch.setattr("dpsco_core.privacy.filter.noisy_test.add_laplace_noise", recorded.score)
-    monkeypatch.setattr("dpsco_core.privacy.filter.noisy_test.add_gaussian_noise", recorded.value)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.tested.add_laplace_noise", recorded.score)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.tested.add_gaussian_noise", recorded.value)
     return recorded
 
 

@@ -24,7 +24,7 @@ from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.samples.users import ItemSample, sample_users
 from dpsco_core.scenario import Scenario
 from tests.methods.euclidean.losses import CONCENTRATED, PURE, sample

@@ -48,13 +48,13 @@ def no_filter(patch: Patch) -> None:
 
 def noise_over_root_two(patch: Patch) -> None:
     patch.setattr(
-        "dpsco_core.privacy.filter.noisy_test.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.tested.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=std / math.sqrt(2), size=value.shape),
     )
 
 
 def noise_of_one_step(patch: Patch) -> None:
-    from dpsco_core.privacy.filter.noisy_test import TestedGaussian
+    from dpsco_core.privacy.mechanisms.tested import TestedGaussian
 
     patch.setattr(
         TestedGaussian, "noise_std", property(lambda s: s.l2_sensitivity * s.noise_multiplier)
@@ -62,7 +62,7 @@ def noise_of_one_step(patch: Patch) -> None:
 
 
 def threshold_noise_every_step(patch: Patch) -> None:
-    from dpsco_core.privacy.filter.noisy_test import TestedSteps
+    from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
     plain = TestedSteps.passes
 

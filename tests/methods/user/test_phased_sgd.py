@@ -498,7 +498,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "dpsco_core.privacy.filter.noisy_test.add_gaussian_noise",
+        "dpsco_core.privacy.mechanisms.tested.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
     )
 

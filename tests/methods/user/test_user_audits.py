@@ -25,10 +25,10 @@ from dpsco_core.methods.user.clipped_means import UserClippedMeans
 from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.methods.user.phased_sgd import UserPhasedSgd
 from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan, single_test_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity
+from dpsco_core.privacy.mechanisms.tested import TestedSteps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
 from tests.folded import one_in
@@ -213,7 +213,7 @@ class Script:
         self.rng = np.random.default_rng(8)
         patch.setattr(TestedSteps, "passes", lambda steps, score: self.passes(score))
         patch.setattr(TestedSteps, "noisy", lambda steps, value: self.value(value, 0.0, steps.rng))
-        patch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", self.value)
+        patch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", self.value)
 
     def passes(self, score: float) -> bool:
         assert math.isfinite(score)
@@ -302,7 +302,7 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
         seen[-1].append((float(value[0]), std))
         return value * 0.0
 
-    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", spy)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", spy)
     for sign in (1.0, -1.0):
         x = np.zeros((480, 1))
         x[:4] = sign * 1e6  # in the unit ball after all

@@ -22,7 +22,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
-from dpsco_core.privacy.mechanisms import coins
+from dpsco_core.privacy.mechanisms.noise import coins
 from tests.folded import each
 from tests.methods.user.checks import check_sensitivity
 from tests.methods.user.helpers import (

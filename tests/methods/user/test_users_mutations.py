@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dpsco_core.privacy.filter import noisy_test as filtered
 from dpsco_core.privacy.filter import plan as filter_plan
 from dpsco_core.privacy.filter import robust_mean as filter_module
-from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import weights_sensitivity
+from dpsco_core.privacy.mechanisms import tested as filtered
+from dpsco_core.privacy.mechanisms.tested import TestedSteps
 from tests.methods.user.checks import (
     check_audit,
     check_halting_law,

@@ -14,14 +14,16 @@ from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
     BudgetExceeded,
+    LaplaceNoise,
     Ledger,
     PureDP,
+    TestedReleases,
     gaussian_delta,
     subsample,
 )
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan, recommended_count, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import changed_members
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from tests.folded import crossed, each
 from tests.methods.user.checks import (
     DELTA,
@@ -104,8 +106,10 @@ def test_what_is_spent_is_the_budget_to_the_last_bit(
             assert ledger.flaws == ()
             assert ledger.bound_by() == ("approx",)
             with pytest.raises(BudgetExceeded):
-                ledger.laplace(
-                    np.zeros(1), l1_sensitivity=1.0, epsilon=1e-6, rng=np.random.default_rng(0)
+                ledger.release(
+                    LaplaceNoise(l1_sensitivity=1.0, epsilon=1e-6),
+                    np.zeros(1),
+                    np.random.default_rng(0),
                 )
 
 
@@ -253,8 +257,8 @@ def test_a_phase_halts_at_its_first_failure_and_stays_halted() -> None:
 
 def test_no_release_without_a_test_of_its_own_and_no_more_tests_than_accounted_for() -> None:
     rng = Counting(2)
-    steps = Ledger(ApproxDP(epsilon=2.0, delta=1e-5)).tested_gaussian(
-        certificate("sequence", 2, -1e6), size=2, rng=rng, label="x"
+    steps = Ledger(ApproxDP(epsilon=2.0, delta=1e-5)).open(
+        TestedReleases(release=certificate("sequence", 2, -1e6), size=2, rng=rng), label="x"
     )
     with pytest.raises(BudgetExceeded, match="a release needs a test of its own"):
         steps.noisy(np.zeros(2))
@@ -333,8 +337,8 @@ def test_above_threshold_is_as_accurate_as_lemma_a9_says() -> None:
     release = TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=1.0, delta=1e-6)
     alpha = 8 * math.log(2 * steps / gamma)
     for _ in range(runs):
-        phase = Ledger(ApproxDP(epsilon=2.0, delta=0.2)).tested_gaussian(
-            release, size=1, rng=rng, label="x"
+        phase = Ledger(ApproxDP(epsilon=2.0, delta=0.2)).open(
+            TestedReleases(release=release, size=1, rng=rng), label="x"
         )
         wrong += not all(phase.passes(1.0001 * alpha) for _ in range(steps - 1)) or phase.passes(
             -1.0001 * alpha

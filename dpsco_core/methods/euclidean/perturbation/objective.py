@@ -24,6 +24,12 @@ from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_c
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import (
+    GaussianNoise,
+    ObjectiveGaussian,
+    ObjectiveLaplace,
+    SphericalLaplaceNoise,
+)
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -276,19 +282,19 @@ def closed_form(
     assert plan.hessian is not None
     slope = sample.mean_gradient(np.zeros(sample.d))
     if plan.pure:
-        slope = ledger.spherical_laplace(
+        slope = ledger.release(
+            SphericalLaplaceNoise(
+                l2_sensitivity=plan.l2_sensitivity / sample.n, epsilon=plan.epsilon
+            ),
             slope,
-            l2_sensitivity=plan.l2_sensitivity / sample.n,
-            epsilon=plan.epsilon,
-            rng=rng,
+            rng,
             label="linear term of the objective",
         )
     elif plan.rho > 0:
-        slope = ledger.gaussian(
+        slope = ledger.release(
+            GaussianNoise(l2_sensitivity=plan.l2_sensitivity / sample.n, rho=plan.rho),
             slope,
-            l2_sensitivity=plan.l2_sensitivity / sample.n,
-            rho=plan.rho,
-            rng=rng,
+            rng,
             label="linear term of the objective",
         )
     else:
@@ -304,22 +310,26 @@ def linear_term(
 ) -> Vector:
     """Step 1: draw G and return G/n, shape (d,)."""
     if plan.pure:
-        noise: Vector = ledger.objective_laplace(
-            size=sample.d,
+        noise: Vector = ledger.release(
+            ObjectiveLaplace(
+                l2_sensitivity=plan.l2_sensitivity,
+                epsilon=plan.epsilon,
+                jacobian_epsilon=plan.jacobian_epsilon,
+            ),
+            np.zeros(sample.d),
+            rng,
+        )
+        return noise / sample.n
+    noise = ledger.release(
+        ObjectiveGaussian(
             l2_sensitivity=plan.l2_sensitivity,
             epsilon=plan.epsilon,
             jacobian_epsilon=plan.jacobian_epsilon,
-            rng=rng,
-        )
-        return noise / sample.n
-    noise = ledger.objective_noise(
-        size=sample.d,
-        l2_sensitivity=plan.l2_sensitivity,
-        epsilon=plan.epsilon,
-        jacobian_epsilon=plan.jacobian_epsilon,
-        delta=plan.delta,
-        noise_std=plan.linear_std,
-        rng=rng,
+            delta=plan.delta,
+            own_noise_std=plan.linear_std,
+        ),
+        np.zeros(sample.d),
+        rng,
     )
     return noise / sample.n
 
@@ -342,19 +352,19 @@ def perturbed_minimiser(
     )
     label = "what the solver left open"
     if plan.pure:
-        noisy = ledger.spherical_laplace(
+        noisy = ledger.release(
+            SphericalLaplaceNoise(
+                l2_sensitivity=plan.output_sensitivity, epsilon=plan.output_epsilon
+            ),
             solved.value,
-            l2_sensitivity=plan.output_sensitivity,
-            epsilon=plan.output_epsilon,
-            rng=rng,
+            rng,
             label=label,
         )
         return sample.constraint.project(noisy)
-    noisy = ledger.gaussian(
+    noisy = ledger.release(
+        GaussianNoise(l2_sensitivity=plan.output_sensitivity, rho=plan.output_rho),
         solved.value,
-        l2_sensitivity=plan.output_sensitivity,
-        rho=plan.output_rho,
-        rng=rng,
+        rng,
         label=label,
     )
     return sample.constraint.project(noisy)  # step 4

@@ -21,6 +21,7 @@ from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_c
 from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 from dpsco_core.problems.base import Setting
 
 
@@ -133,11 +134,10 @@ class OutputPerturbation(PrivateMethod):
         blocks = ledger.disjoint(len(plan.phases))
         for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
             part = losses.part(phase.start, phase.stop)
-            noisy = block.spherical_laplace(
+            noisy = block.release(
+                SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=plan.epsilon),
                 phase_minimiser(part, w, phase, plan),
-                l2_sensitivity=phase.l2_sensitivity,
-                epsilon=plan.epsilon,
-                rng=rng,
+                rng,
                 label=f"minimiser of phase {i}",
             )
             w = sample.constraint.project(noisy)

@@ -17,7 +17,6 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import (
@@ -27,6 +26,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weights_sensitivity,
 )
 from dpsco_core.privacy.mechanisms import laplace_noise_scale
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.privacy.subsampling import subsample
 
 LARGEST_STEP = 20.0  # epsilon of one iteration on its batch; beyond, amplification is no gain

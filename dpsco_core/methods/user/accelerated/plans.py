@@ -40,10 +40,10 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_erm,
     printed_noise,
 )
-from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
+from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.problems.base import Setting
 
 

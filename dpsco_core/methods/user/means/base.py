@@ -13,6 +13,7 @@ from dpsco_core.methods.base import Release, Tuning
 from dpsco_core.methods.mean.base import answer, check_kind, clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -50,11 +51,10 @@ def released(
     radius: float | None,
 ) -> Release:
     """Return the mean of clipped rows with a plan's noise, as `answer` has it."""
-    value = ledger.gaussian(
+    value = ledger.release(
+        GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
         clipped_mean(rows, plan.clip_radius),
-        l2_sensitivity=plan.l2_sensitivity,
-        rho=plan.rho,
-        rng=rng,
+        rng,
         label=label,
     )
     return Release(

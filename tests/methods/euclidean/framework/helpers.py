@@ -101,8 +101,9 @@ class Recorder(Ledger):
     exact: list[Array] = field(default_factory=list)
     noisy: list[Array] = field(default_factory=list)
 
-    def gaussian(self, value: Array, **options: Any) -> Array:
-        released = super().gaussian(np.zeros_like(value) if self.blind else value, **options)
+    def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        given = np.zeros_like(value) if self.blind else value
+        released = super().release(mechanism, given, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
         return released

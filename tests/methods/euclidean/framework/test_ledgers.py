@@ -14,7 +14,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean import StrongCoordinatewiseDescent
-from dpsco_core.privacy import ZCDP, ApproxDP, Budget, BudgetExceeded, Ledger
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, BudgetExceeded, GaussianNoise, Ledger
 from tests.folded import each
 from tests.methods.euclidean.framework.checks import (
     check_ledger,
@@ -104,7 +104,9 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
     if strong:  # it leaves what its proof does not need
         return
     with pytest.raises(BudgetExceeded):
-        ledger.gaussian(np.zeros(1), l2_sensitivity=1, rho=1e-6, rng=np.random.default_rng(0))
+        ledger.release(
+            GaussianNoise(l2_sensitivity=1, rho=1e-6), np.zeros(1), np.random.default_rng(0)
+        )
     smaller = Ledger(ZCDP(rho=0.49))
     with pytest.raises(BudgetExceeded):
         method.release(sample, method.plan(where), smaller, np.random.default_rng(0))

@@ -1,7 +1,7 @@
 """The only place in the package that draws noise for privacy.
 
-These functions know nothing of budgets; call them through a `Ledger`, which accounts for what they
-release. The noise is double-precision: see SECURITY.md.
+These functions know nothing of budgets; a `Ledger` calls them through a mechanism, whose cost it
+has recorded. The noise is double-precision: see SECURITY.md.
 """
 
 import math

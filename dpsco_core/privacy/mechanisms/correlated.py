@@ -9,17 +9,21 @@ sums :math:`AG + CZ` have a noise that grows like the logarithm of the number of
 (theory/practice.md, 1).
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.entries import Entry, gaussian_entry
-from dpsco_core.privacy.mechanisms import gaussian_noise, gaussian_noise_std
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.entries import Entry
+from dpsco_core.privacy.mechanisms.gaussian import gaussian_entry
+from dpsco_core.privacy.mechanisms.noise import gaussian_noise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 
 
 def root_coefficients(steps: int) -> Vector:
@@ -67,6 +71,8 @@ class Encoding:
     depend on the data (theory/practice.md, 1.2).
     """
 
+    label: ClassVar[str] = "steps on disjoint records, encoded together"
+
     steps: int  # T
     size: int  # coordinates of a step
     l2_sensitivity: float  # the sensitivity of the value of one step
@@ -89,15 +95,19 @@ class Encoding:
         """The standard deviation of every entry of Z."""
         return gaussian_noise_std(self.encoded_sensitivity, self.rho)
 
-    def entry(self, label: str) -> Entry:
+    def entries(self, label: str) -> tuple[Entry, ...]:
         """Return what the ledger records: one Gaussian release of T d numbers."""
         size = self.steps * self.size
-        return gaussian_entry(label, self.encoded_sensitivity, self.rho, size, 1)
+        return (gaussian_entry(label, self.encoded_sensitivity, self.rho, size, 1),)
+
+    def open(self) -> CorrelatedSteps:
+        """Return what releases the steps."""
+        return CorrelatedSteps(encoding=self)
 
 
 @dataclass(kw_only=True)
 class CorrelatedSteps:
-    """Steps that a ledger has accounted for, made with `Ledger.correlated_steps`."""
+    """Steps that a ledger has accounted for, made by `Ledger.open` of an `Encoding`."""
 
     encoding: Encoding
     _noise: Vector = field(init=False, repr=False)  # Z, of which so many rows are drawn

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.mechanisms import gaussian_noise, generalized_gaussian_noise
+from dpsco_core.privacy.mechanisms.noise import gaussian_noise, generalized_gaussian_noise
 
 DRAWN_AT_ONCE = 100_000  # entries: under 1 MB
 
@@ -20,7 +20,7 @@ class BudgetExceeded(Exception):
 class Steps:
     r"""Noise for a sequence of steps that a ledger has accounted for.
 
-    Make one with `Ledger.gaussian_steps`, `Ledger.shuffled_steps` or `Ledger.shaped_steps`.
+    Made by `Ledger.open` of `GaussianSteps`, `ShuffledGaussianSteps` or `ShapedSteps`.
 
     Parameters
     ----------

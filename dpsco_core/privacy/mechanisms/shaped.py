@@ -1,14 +1,14 @@
 r"""The generalized Gaussian mechanism: noise shaped to the dual norm of the parameters' space.
 
 Su, Zhao and Wang (2023), Definition 4 and Lemmas 3 and 4; the constants are those of
-theory/su-zhao-wang.md, 1.8 and 2.8. Releases go through `Ledger.generalized_gaussian`.
+theory/su-zhao-wang.md, 1.8 and 2.8. A `Ledger` releases a `Shaped`, and opens `ShapedSteps`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import gammaln
@@ -18,13 +18,14 @@ from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.entries import Entry, Mechanism
-from dpsco_core.privacy.mechanisms import (
+from dpsco_core.privacy.entries import Entry, MechanismName
+from dpsco_core.privacy.mechanisms.noise import (
     add_gaussian_noise,
     gaussian_noise_std,
     generalized_gaussian_noise,
     generalized_gaussian_noise_scale,
 )
+from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 Noise = Literal["generalized gaussian", "gaussian"]
@@ -42,6 +43,8 @@ class Shaped:
     so that it is rho-zCDP at :math:`\sigma^2 = \kappa s^2/(2\rho)`; for r > 2 it is not known to
     have the curve of a Gaussian.
     """
+
+    label: ClassVar[str] = "value"
 
     norm: RegularSpace  # the parameters' space; it knows d, the smooth exponent r and kappa
     # s, the largest change of the value between neighbours in the dual norm of `norm`
@@ -120,37 +123,10 @@ class Shaped:
         """Return what a ledger records of the release of `value`, shape (d,)."""
         check_release(value, self.noise_scale)
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
-        return self._entry(label)
+        return self.unchecked_entry(label)
 
-    def steps_entry(self, label: str, steps: int, certificate: ShuffledSteps | None) -> Entry:
-        """Return what a ledger records of so many releases, each of one record or batch.
-
-        Parameters
-        ----------
-        certificate : ShuffledSteps or None
-            That of one step a record in secret random order; its rho and its number of steps are
-            those of the releases. It must be for the curve ``"zcdp"`` unless the noise is Gaussian.
-        """
-        check_count("steps", steps)
-        check_noise(self.noise_scale)
-        entry = replace(self._entry(label), disjoint_blocks=steps)
-        if certificate is None or not certificate.amplified:
-            return entry
-        fits = steps == certificate.steps and self.rho <= certificate.rho_step
-        covered = self.noise == "gaussian" or certificate.curve == "zcdp"
-        require(fits and covered, "certificate", "that of these steps and this noise", certificate)
-        shuffled: Mechanism = (
-            "shuffled gaussian" if self.noise == "gaussian" else "shuffled generalized gaussian"
-        )
-        return replace(
-            entry,
-            mechanism=shuffled,
-            rho=0.0,
-            epsilon=certificate.epsilon,
-            delta=certificate.delta,
-        )
-
-    def _entry(self, label: str) -> Entry:
+    def unchecked_entry(self, label: str) -> Entry:
+        """Return what a ledger records of one release, of a value that is checked elsewhere."""
         if self.noise == "gaussian":
             sensitivity = proven = self.norm.l2_ratio * self.sensitivity
         else:
@@ -174,7 +150,7 @@ class Shaped:
         """The exponent r of the noise's density; 2 is Gaussian noise."""
         return 2.0 if self.noise == "gaussian" else self.norm.smooth_exponent
 
-    def add_noise(self, value: Vector, rng: np.random.Generator) -> Vector:
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
         """Return `value` plus the noise, shape (d,)."""
         if self.noise == "gaussian":
             return add_gaussian_noise(value, self.noise_scale, rng)
@@ -184,6 +160,56 @@ class Shaped:
             + generalized_gaussian_noise(shape, exponent, self.noise_scale, rng)[0]
         )
         return noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedSteps:
+    """Steps of one record or batch each, with the noise of `release` in each.
+
+    Without a certificate as `GaussianSteps`: the release's rho in all. With one as
+    `ShuffledGaussianSteps`, one step a record, and the release's rho is that of the certificate.
+    """
+
+    label: ClassVar[str] = "steps on disjoint records"
+
+    release: Shaped
+    steps: int
+    # That of one step a record in secret random order; its rho and its number of steps are those of
+    # the releases. It must be for the curve ``"zcdp"`` unless the noise is Gaussian.
+    certificate: ShuffledSteps | None = None
+
+    def entries(self, label: str) -> tuple[Entry, ...]:
+        """Return what a ledger records: one entry."""
+        release, certificate = self.release, self.certificate
+        check_count("steps", self.steps)
+        check_noise(release.noise_scale)
+        entry = replace(release.unchecked_entry(label), disjoint_blocks=self.steps)
+        if certificate is None or not certificate.amplified:
+            return (entry,)
+        fits = self.steps == certificate.steps and release.rho <= certificate.rho_step
+        covered = release.noise == "gaussian" or certificate.curve == "zcdp"
+        require(fits and covered, "certificate", "that of these steps and this noise", certificate)
+        shuffled: MechanismName = (
+            "shuffled gaussian" if release.noise == "gaussian" else "shuffled generalized gaussian"
+        )
+        return (
+            replace(
+                entry,
+                mechanism=shuffled,
+                rho=0.0,
+                epsilon=certificate.epsilon,
+                delta=certificate.delta,
+            ),
+        )
+
+    def open(self) -> Steps:
+        """Return the noise of the steps."""
+        return Steps(
+            steps=self.steps,
+            size=self.release.norm.d,
+            noise_std=self.release.noise_scale,
+            exponent=self.release.noise_exponent,
+        )
 
 
 def lemma_3_rho(epsilon: float, delta: float) -> float:

@@ -7,9 +7,11 @@ parts before anything is drawn, whether or not a test will pass. That the sequen
 is part of the private output (theory/lowy-liu-asi.md, 2.0, 2.2 and 2.4).
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -18,13 +20,13 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.mechanisms import (
+from dpsco_core.privacy.mechanisms.noise import (
     add_gaussian_noise,
     add_laplace_noise,
     gaussian_noise_std,
     laplace_noise_scale,
 )
-from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 
 TestKind = Literal["single", "sequence"]
 
@@ -182,12 +184,35 @@ class TestedGaussian:
         return test, release
 
 
+@dataclass(frozen=True, kw_only=True)
+class TestedReleases:
+    """The tests and releases of a certificate, of `size` coordinates each: two entries."""
+
+    __test__ = False
+    label: ClassVar[str] = "tested releases"
+
+    release: TestedGaussian
+    size: int
+    rng: np.random.Generator  # draws all noise, that of the threshold first
+
+    def __post_init__(self) -> None:
+        check_count("size", self.size)
+
+    def entries(self, label: str) -> tuple[Entry, ...]:
+        """Return what a ledger records: the tests, and the releases."""
+        return self.release.entries(self.size, label)
+
+    def open(self) -> TestedSteps:
+        """Draw the noise of the threshold, and return what tests and releases."""
+        return TestedSteps(release=self.release, size=self.size, rng=self.rng)
+
+
 @dataclass(kw_only=True)
 class TestedSteps:
     """The tests and releases that a ledger has accounted for.
 
-    Make one with `Ledger.tested_gaussian`. Each release needs a test that has just passed; after a
-    test has failed there is neither.
+    Made by `Ledger.open` of `TestedReleases`. Each release needs a test that has just passed;
+    after a test has failed there is neither.
     """
 
     __test__ = False

@@ -1,0 +1,194 @@
+"""Gaussian noise: for one value, for steps on disjoint records, and for records in secret order.
+
+The order, or the split into groups, is fresh, secret and uniform. The guarantee is void if it is
+released, reused, or depends on the data. It is no zCDP guarantee at the budget's rho, so it cannot
+be made under a zCDP budget.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.amplification import ShuffleAmplification
+from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
+from dpsco_core.privacy.entries import Entry, approximate_entry
+from dpsco_core.privacy.mechanisms.noise import add_gaussian_noise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms.steps import Steps
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianNoise:
+    """Gaussian noise on a value of any shape, rho-zCDP."""
+
+    label: ClassVar[str] = "value"
+
+    # Largest change of the value in l2 norm between neighbours. With `disjoint_blocks`, that of a
+    # single block, which is that of the whole value.
+    l2_sensitivity: float
+    rho: float  # the share of the budget
+    # given only by ``calibration="paper"`` where a paper's noise is too small
+    proven_l2_sensitivity: float | None = None
+    disjoint_blocks: int = 1
+
+    def __post_init__(self) -> None:
+        check_positive("l2_sensitivity", self.l2_sensitivity)
+        check_positive("rho", self.rho)
+        if self.proven_l2_sensitivity is not None:
+            check_positive("proven_l2_sensitivity", self.proven_l2_sensitivity)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        return gaussian_noise_std(self.l2_sensitivity, self.rho)
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of the release of `value`."""
+        check_release(value, self.noise_std)
+        return gaussian_entry(
+            label,
+            self.l2_sensitivity,
+            self.rho,
+            value.size,
+            self.disjoint_blocks,
+            self.proven_l2_sensitivity,
+        )
+
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return `value` plus the noise."""
+        return add_gaussian_noise(value, self.noise_std, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianSteps:
+    """Gaussian steps on disjoint records: rho in all.
+
+    Every step is rho-zCDP and may depend on all earlier outputs. A record enters one step,
+    which and when must not depend on the data (parallel composition).
+    """
+
+    label: ClassVar[str] = "steps on disjoint records"
+
+    steps: int
+    size: int  # noisy coordinates of a step
+    l2_sensitivity: float  # the sensitivity of the value of one step
+    rho: float
+
+    def __post_init__(self) -> None:
+        check_positive("l2_sensitivity", self.l2_sensitivity)
+        check_positive("rho", self.rho)
+        check_count("steps", self.steps)
+        check_count("size", self.size)
+        check_noise(self.noise_std)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        return gaussian_noise_std(self.l2_sensitivity, self.rho)
+
+    def entries(self, label: str) -> tuple[Entry, ...]:
+        """Return what a ledger records: one entry."""
+        return (gaussian_entry(label, self.l2_sensitivity, self.rho, self.size, self.steps),)
+
+    def open(self) -> Steps:
+        """Return the noise of the steps."""
+        return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledGaussian:
+    """One statistic a group, a row each, where the groups are a fresh, secret, uniform split.
+
+    Each row is ``amplification.rho_group``-zCDP for its own group, and the whole is
+    (epsilon, delta)-DP by shuffling.
+    """
+
+    label: ClassVar[str] = "group means"
+
+    l2_sensitivity: float  # the sensitivity of a row
+    amplification: ShuffleAmplification
+
+    def __post_init__(self) -> None:
+        check_positive("l2_sensitivity", self.l2_sensitivity)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        return gaussian_noise_std(self.l2_sensitivity, self.amplification.rho_group)
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of the release of `value`, one row for each group."""
+        shuffle, rows = self.amplification, len(value)
+        groups = shuffle.groups
+        require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
+        check_release(value, self.noise_std)
+        cost = (shuffle.epsilon, shuffle.delta)
+        values = (label, self.l2_sensitivity, self.noise_std, value.size, cost)
+        return replace(approximate_entry("shuffled gaussian", *values), disjoint_blocks=groups)
+
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return `value` plus the noise."""
+        return add_gaussian_noise(value, self.noise_std, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledGaussianSteps:
+    """Gaussian steps of one record each: as `GaussianSteps`, with the guarantee of a certificate.
+
+    Without amplification that is the one of a single step, the only one that a zCDP budget allows.
+    """
+
+    label: ClassVar[str] = "steps on shuffled records"
+
+    certificate: ShuffledSteps
+    size: int  # noisy coordinates of a step
+    l2_sensitivity: float  # the sensitivity of the value of one step
+
+    def entries(self, label: str) -> tuple[Entry, ...]:
+        """Return what a ledger records: one entry."""
+        if not self.certificate.amplified:
+            return self._alone.entries(label)
+        check_count("size", self.size)
+        return (
+            self.certificate.entry(size=self.size, l2_sensitivity=self.l2_sensitivity, label=label),
+        )
+
+    def open(self) -> Steps:
+        """Return the noise of the steps."""
+        if not self.certificate.amplified:
+            return self._alone.open()
+        noise_std = self.certificate.noise_multiplier * self.l2_sensitivity
+        return Steps(steps=self.certificate.steps, size=self.size, noise_std=noise_std)
+
+    @property
+    def _alone(self) -> GaussianSteps:
+        return GaussianSteps(
+            steps=self.certificate.steps,
+            size=self.size,
+            l2_sensitivity=self.l2_sensitivity,
+            rho=self.certificate.rho_step,
+        )
+
+
+def gaussian_entry(
+    label: str,
+    l2_sensitivity: float,
+    rho: float,
+    size: int,
+    disjoint_blocks: int,
+    proven_l2_sensitivity: float | None = None,
+) -> Entry:
+    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    return Entry(
+        mechanism="gaussian",
+        label=label,
+        sensitivity=l2_sensitivity,
+        proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
+        noise=gaussian_noise_std(l2_sensitivity, rho),
+        size=size,
+        rho=rho,
+        disjoint_blocks=disjoint_blocks,
+    )

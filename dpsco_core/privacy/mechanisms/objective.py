@@ -1,0 +1,104 @@
+r"""Objective perturbation: the linear term G that is added to n times an objective.
+
+Its exact value without noise is 0, shape (d,); what is private is the exact minimiser of the
+perturbed objective, which the caller finds.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.checks import check_count, check_noise, check_positive
+from dpsco_core.privacy.entries import Entry, approximate_entry
+from dpsco_core.privacy.mechanisms.laplace import laplace_entry
+from dpsco_core.privacy.mechanisms.noise import (
+    add_spherical_laplace_noise,
+    gaussian_noise,
+    laplace_noise_scale,
+    objective_noise_std,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveGaussian:
+    """A Gaussian linear term: the minimiser is (epsilon + jacobian_epsilon, delta)-DP.
+
+    For generalised linear losses and for half the squared distance (theory/su-zhao-wang.md, 2.1).
+    """
+
+    label: ClassVar[str] = "linear term of the objective"
+
+    # Largest change of n times the gradient of the empirical risk between neighbours: 2L.
+    l2_sensitivity: float
+    epsilon: float  # what the noise may cost
+    # What the change of variables costs, at least 0; the caller's regulariser ensures it.
+    jacobian_epsilon: float
+    delta: float
+    own_noise_std: float | None = None  # a paper's own, at least the one of `objective_noise_std`
+
+    def __post_init__(self) -> None:
+        check_positive("l2_sensitivity", self.l2_sensitivity)
+        check_positive("epsilon", self.epsilon)
+        require(self.jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", self.jacobian_epsilon)
+        require(0 < self.delta < 1, "delta", "above 0 and below 1", self.delta)
+        needed, std = self._needed, self.noise_std
+        require(std >= needed * (1 - 1e-12), "noise_std", f"at least {needed:.6g}", std)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        return self._needed if self.own_noise_std is None else self.own_noise_std
+
+    @property
+    def _needed(self) -> float:
+        return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of a linear term of the size of `value`."""
+        check_count("size", value.size)
+        check_noise(self.noise_std)
+        cost = (self.epsilon + self.jacobian_epsilon, self.delta)
+        values = (label, self.l2_sensitivity, self.noise_std, value.size, cost)
+        return approximate_entry("objective perturbation", *values)
+
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return G, shape (d,)."""
+        return value + gaussian_noise(value.size, self.noise_std, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveLaplace:
+    """A linear term under pure DP: the minimiser is (epsilon + jacobian_epsilon)-DP.
+
+    See theory/pure-optimisers.md, 2.1, and `ObjectiveGaussian`, whose parameters these are.
+    """
+
+    label: ClassVar[str] = "linear term of the objective"
+
+    l2_sensitivity: float
+    epsilon: float
+    jacobian_epsilon: float
+
+    def __post_init__(self) -> None:
+        require(self.jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", self.jacobian_epsilon)
+        check_positive("l2_sensitivity", self.l2_sensitivity)
+        check_positive("epsilon", self.epsilon)
+        check_noise(self.noise_scale)
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the noise's length."""
+        return laplace_noise_scale(self.l2_sensitivity, self.epsilon)
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of a linear term of the size of `value`."""
+        values = (label, self.l2_sensitivity, self.epsilon, value.size)
+        entry = laplace_entry("pure objective perturbation", *values)
+        return replace(entry, epsilon=self.epsilon + self.jacobian_epsilon)
+
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return G, shape (d,)."""
+        return add_spherical_laplace_noise(value, self.noise_scale, rng)
