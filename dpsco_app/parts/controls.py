@@ -31,7 +31,7 @@ CHIP = f".st-key-{PREFIX}methods button[aria-pressed]"
 # The name of a choice stands in its box, before what is chosen.
 BOXES = ", ".join(f".st-key-{PREFIX}{c}" for c in FRONT if widget(ALL_CONTROLS[c]) == "slug")
 STYLE = f"""
-{SIDE} :is({BOXES}) {{ position: relative; }}
+{SIDE} :is({BOXES}) {{ position: relative; margin-bottom: 0.3rem; }}
 {SIDE} :is({BOXES}) label {{ position: absolute; z-index: 1; left: 0.7rem; top: 0.5rem;
   color: var(--quiet); pointer-events: none; }}
 {SIDE} :is({BOXES}) input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
