@@ -111,17 +111,7 @@ class Visit:
             "panels": panel_switch(screen),
             "notes": notes(screen),
         }
-        status = "" if screen.refused else LIVE
-        if screen.is_running:
-            status = RUNNING
-        seconds = sum(o.seconds for part in screen.result.parts for o in part.outcomes)
-        told = status.format(
-            done=f"{screen.finished:,}",
-            all=f"{screen.cells:,}",
-            runs=f"{screen.cells:,}",
-            seconds=f"{seconds:.2g}",
-        )
-        return values | self._around(theme, self.wrong, told, done=not screen.is_running)
+        return values | self._around(theme, self.wrong, self.status(), done=not screen.is_running)
 
     def picture(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows where it shows the picture, as plain values."""
@@ -147,6 +137,17 @@ class Visit:
             "status": status,
             "done": done,
         }
+
+    def status(self) -> str:
+        """Return how far the runs are."""
+        result = self.session.curves.result
+        if result is None or self.session.curves.refused:
+            return ""
+        runs = f"{result.cells:,}"
+        if self.is_running:
+            return RUNNING.format(done=f"{result.finished:,}", all=runs)
+        seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
+        return LIVE.format(runs=runs, seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
