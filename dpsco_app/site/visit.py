@@ -140,15 +140,14 @@ class Visit:
 
     def status(self) -> str:
         """Return how far the runs are."""
-        curves = self.session.curves
-        result, _ = curves.result_to_draw()
-        now = curves.result or result
-        if curves.refused:
+        result = self.session.curves.result
+        if result is None or self.session.curves.refused:
             return ""
-        if curves.is_running:
-            return RUNNING.format(done=f"{now.finished:,}", all=f"{now.cells:,}")
+        runs = f"{result.cells:,}"
+        if self.is_running:
+            return RUNNING.format(done=f"{result.finished:,}", all=runs)
         seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
-        return LIVE.format(runs=f"{now.cells:,}", seconds=f"{seconds:.2g}")
+        return LIVE.format(runs=runs, seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from html import escape, unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -19,12 +20,14 @@ from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
+from dpsco_app.site import visit as site
 from dpsco_app.site.story import story_parts, views
 from dpsco_app.site.visit import Visit, handled, shown, theme_of
 from dpsco_app.site.words import PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
 
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=500,1000&n=1000&d=5&trials=2"
 WIDE = theme_of(1200, dark=False)
 VIEW_NAMES = {slug: name for row in VIEWS for slug, name in row.items()}
@@ -178,6 +181,24 @@ def test_the_links_of_the_story_open_what_the_dashboard_opens() -> None:
         assert links.read(given) == (scenario.validate(DASHBOARD), [])
         assert ADDRESS.from_query(given) == (view, [])
     assert addresses[len(TO_CURVES) :] == ["index.html#picture"]
+
+
+def test_the_browser_asks_a_visit_for_nothing_that_it_has_not() -> None:
+    script = (ROOT / "deploy" / "live" / "web" / "worker.js").read_text(encoding="utf-8")
+    asked = set(re.findall(r"\bown\.(\w+)", script))
+    assert asked >= {"is_running", "step", "due", "status"}
+    assert not [name for name in asked if not hasattr(Visit(), name)]
+    assert not [n for n in re.findall(r"\bvisit\.([a-z]\w+)", script) if not hasattr(site, n)]
+
+
+def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) -> None:
+    visit.change("trials", 3)
+    visit.step(0.0)
+    done, _, every, word = visit.status().split()
+    assert (int(done) >= 1, every, word) == (True, "24", "runs")
+    assert finish(visit).status().startswith("Live: 24 runs in ")
+    visit.change("methods", [])
+    assert visit.status() == ""
 
 
 def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
