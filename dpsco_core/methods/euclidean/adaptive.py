@@ -11,7 +11,6 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
     Descent,
@@ -30,6 +29,7 @@ from dpsco_core.methods.mean.ladder import (
     radius_choice,
     wider_is_better,
 )
+from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho

@@ -13,10 +13,10 @@ from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tu
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent, practical_descent, typical_norm
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball, gaussian_share
+from dpsco_core.methods.run import Descended, descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger

@@ -17,11 +17,11 @@ from dpsco_core.methods.euclidean.automatic import (
     level_of,
 )
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger

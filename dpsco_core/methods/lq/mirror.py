@@ -30,7 +30,7 @@ from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Tuning
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
     descent,
@@ -39,6 +39,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
+from dpsco_core.methods.run import Path
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
