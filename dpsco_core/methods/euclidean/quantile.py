@@ -189,13 +189,12 @@ class QuantileDescent(PrivateMethod):
             radius = min(max(moved, plan.radius / RANGE), plan.radius * RANGE)
             return noisy
 
-        result = descend(sample.constraint, plan.descent, oracle)
+        descended = descend(sample.constraint, plan.descent, oracle)
         # The radii are private: they follow from what was released.
-        return plan.released(
-            result,
-            ledger,
-            clip_radius=used[-1],
-            first_radius=plan.radius,
-            noise_std=2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
-            rho_step=plan.rho_gradient + plan.rho_count,
-        )
+        diagnostics = {
+            "clip_radius": used[-1],
+            "first_radius": plan.radius,
+            "noise_std": 2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
+            "rho_step": plan.rho_gradient + plan.rho_count,
+        }
+        return descended.released(ledger, diagnostics | plan.descent.diagnostics)
