@@ -190,10 +190,9 @@ class UserClippedMeans(PrivateMethod):
             )
 
         descended = run_choice(plan.choice, sample.constraint, noisy_gradient)
-        return Release(
-            value=descended.value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        return descended.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": plan.noise_std,
                 "steps": float(steps),
@@ -201,8 +200,6 @@ class UserClippedMeans(PrivateMethod):
                 "rho_step": plan.rho / steps,
                 "gradient_calls": float(plan.gradients),
             },
-            iterates=descended.path.points,
-            iterate_steps=descended.path.steps,
         )
 
 
