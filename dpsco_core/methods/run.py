@@ -101,19 +101,41 @@ def walk(
     step: Callable[[Vector, int], Vector],  # takes the point and the number of the step, from 0
     path: Path | None = None,  # to which the points are added; None: one of this walk alone
     made: int = 0,  # the steps of that path that were made before
+    # the weights of the points after the steps in their average; None: equal ones
+    weight: Callable[[int], float] | None = None,
 ) -> Descended:
     """Take the steps of a plan from a point, and average."""
     w = start
     path = Path(w, plan.steps) if path is None else path
-    total = np.zeros_like(w)
+    total, mass = np.zeros_like(w), 0.0
     for t in range(plan.steps):
         if plan.queried:
             total += w
         w = step(w, t)
         path.add(made + t + 1, w)
         if not plan.queried and t >= plan.steps - plan.averaged:
-            total += w
-    return Descended(value=total / plan.points, path=path)
+            if weight is None:
+                total += w
+            else:
+                total += weight(t) * w
+                mass += weight(t)
+    return Descended(value=total / (plan.points if weight is None else mass), path=path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeAverage:
+    """Steps whose points are all averaged: those after them, or those where they are queried."""
+
+    steps: int
+    queried: bool = False
+
+    @property
+    def averaged(self) -> int:
+        return self.steps
+
+    @property
+    def points(self) -> int:
+        return self.steps
 
 
 class SizedSchedule(Schedule, Protocol):
