@@ -19,10 +19,10 @@ from dpsco_core.data.rows import row_norms
 from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
-from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean.base import clip_scaled, clipped_mean
+from dpsco_core.methods.run import Descended, descend
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Sample
 from dpsco_core.problems.samples.linear import LinearSample

@@ -1,7 +1,7 @@
 """SCO with clipped gradients whose clip radius is chosen privately, as the descent goes."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
     Descent,
@@ -30,6 +29,7 @@ from dpsco_core.methods.mean.ladder import (
     radius_choice,
     wider_is_better,
 )
+from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
@@ -300,11 +300,10 @@ class AdaptiveDescent(Method):
                 value, averaged = points.mean(axis=0), len(points)
         for _ in range(plan.looks + 1 - len(chosen)):  # there was one step, and is the same charge
             ledger.release(*_no_look(plan.epsilon), rng, label="no look")
-        return Release(
-            value=value,
-            ledger=ledger,
+        return replace(result, value=value).released(
+            ledger,
             # What is private, and public numbers: a count of norms is neither.
-            diagnostics={
+            {
                 "clip_radius": used[-1],
                 "first_radius": used[0],
                 "found_radius": chosen[-1],
@@ -319,8 +318,6 @@ class AdaptiveDescent(Method):
                 "averaged": float(averaged),
                 "rho_step": rho_step,
             },
-            iterates=result.path.points,
-            iterate_steps=result.path.steps,
         )
 
 

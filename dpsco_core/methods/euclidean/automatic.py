@@ -13,10 +13,10 @@ from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tu
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent, practical_descent, typical_norm
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball, gaussian_share
+from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -45,16 +45,6 @@ class PracticePlan(Plan):
     @property
     def gradients(self) -> int:
         return self.descent.steps * self.setting.n
-
-    def released(self, result: Descended, ledger: Ledger, **diagnostics: float) -> Release:
-        """Return what a run of these steps hands out."""
-        return Release(
-            value=result.value,
-            ledger=ledger,
-            diagnostics=diagnostics | self.descent.diagnostics,
-            iterates=result.path.points,
-            iterate_steps=result.path.steps,
-        )
 
 
 def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:
@@ -197,13 +187,13 @@ class AutomaticDescent(PrivateMethod):
                 label="mean of normalised gradients",
             )
 
-        return plan.released(
-            descend(sample.constraint, plan.descent, oracle),
-            ledger,
-            clip_radius=plan.scale,
-            noise_std=sensitivity / math.sqrt(2 * plan.rho_step),
-            rho_step=plan.rho_step,
-        )
+        diagnostics = {
+            "clip_radius": plan.scale,
+            "noise_std": sensitivity / math.sqrt(2 * plan.rho_step),
+            "rho_step": plan.rho_step,
+        }
+        descended = descend(sample.constraint, plan.descent, oracle)
+        return descended.released(ledger, diagnostics | plan.descent.diagnostics)
 
 
 def normalised_mean(rows: Rows, scale: float, stability: float) -> Vector:

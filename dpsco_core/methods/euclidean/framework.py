@@ -15,9 +15,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.run import descend
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -105,16 +105,12 @@ class FrameworkMethod(PrivateMethod):
             return plan.oracle.release(seen.gradients(w), step, ledgers[t], rng).value
 
         descended = descend(sample.constraint, plan.descent, oracle)
-        return Release(
-            value=descended.value,
-            ledger=ledger,
-            diagnostics=dict(plan.diagnostics)
+        diagnostics = (
+            dict(plan.diagnostics)
             | plan.descent.diagnostics
-            | {"rho_step": plan.rho_step, "gradient_calls": float(plan.gradients)},
-            notes=plan.notes,
-            iterates=descended.path.points,
-            iterate_steps=descended.path.steps,
+            | {"rho_step": plan.rho_step, "gradient_calls": float(plan.gradients)}
         )
+        return descended.released(ledger, diagnostics, plan.notes)
 
 
 def whole_steps(steps: float) -> int:

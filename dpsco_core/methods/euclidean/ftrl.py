@@ -10,11 +10,12 @@ from dpsco_core.base.cards import KAIROUZ_2021, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
+from dpsco_core.methods.run import Descended, Path, walk
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -214,13 +215,12 @@ class CorrelatedDescent(PrivateMethod):
         w, made = sample.constraint.centre, 0
         path = Path(w, plan.steps)
         for phase, block in zip(plan.phases, ledger.disjoint(len(plan.phases)), strict=True):
-            w = run_phase(sample, w, phase, plan.radius, block, rng, path, made)
+            w = run_phase(sample, w, phase, plan.radius, block, rng, path, made).value
             made += phase.descent.steps
         last = plan.phases[-1]
-        return Release(
-            value=w,
-            ledger=ledger,
-            diagnostics=last.descent.diagnostics
+        return Descended(value=w, path=path).released(
+            ledger,
+            last.descent.diagnostics
             | {
                 "clip_radius": plan.radius,
                 "noise_std": last.encoding.noise_std,
@@ -229,8 +229,6 @@ class CorrelatedDescent(PrivateMethod):
                 "batch_size": float(last.batch),
                 "gradient_calls": float(plan.gradients),
             },
-            iterates=path.points,
-            iterate_steps=path.steps,
         )
 
 
@@ -243,23 +241,19 @@ def run_phase(
     rng: np.random.Generator,
     path: Path,  # to which the points are added
     made: int,  # the steps of the phases before
-) -> Vector:
-    """Run one phase and return the average of its points, shape (d,)."""
+) -> Descended:
+    """Run one phase, to the average of its points."""
     descent = phase.descent
-    steps = ledger.open(phase.encoding)
-    w, pulled, total = start, np.zeros(sample.d), np.zeros(sample.d)
-    for t in range(descent.steps):
-        if descent.queried:
-            total += w
+    steps, pulled = ledger.open(phase.encoding), np.zeros(sample.d)
+
+    def step(w: Vector, t: int) -> Vector:
         low = phase.start + t * phase.batch
         gradient = clipped_mean(sample.part(low, low + phase.batch).gradients(w), radius)
-        pulled += steps.release(gradient, rng)
+        pulled[:] += steps.release(gradient, rng)
         # The sum is not projected: what is cut off it would no longer cancel.
-        w = sample.constraint.project(start - descent.step_size * pulled)
-        path.add(made + t + 1, w)
-        if not descent.queried and t >= descent.steps - descent.averaged:
-            total += w
-    return total / descent.points
+        return sample.constraint.project(start - descent.step_size * pulled)
+
+    return walk(start, descent, step, path, made)
 
 
 def lipschitz_constant(setting: Setting) -> float:

@@ -13,7 +13,7 @@ from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -22,6 +22,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, LIPSCHITZ
 from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.run import Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps

@@ -17,11 +17,11 @@ from dpsco_core.methods.euclidean.automatic import (
     level_of,
 )
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -189,13 +189,12 @@ class QuantileDescent(PrivateMethod):
             radius = min(max(moved, plan.radius / RANGE), plan.radius * RANGE)
             return noisy
 
-        result = descend(sample.constraint, plan.descent, oracle)
+        descended = descend(sample.constraint, plan.descent, oracle)
         # The radii are private: they follow from what was released.
-        return plan.released(
-            result,
-            ledger,
-            clip_radius=used[-1],
-            first_radius=plan.radius,
-            noise_std=2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
-            rho_step=plan.rho_gradient + plan.rho_count,
-        )
+        diagnostics = {
+            "clip_radius": used[-1],
+            "first_radius": plan.radius,
+            "noise_std": 2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
+            "rho_step": plan.rho_gradient + plan.rho_count,
+        }
+        return descended.released(ledger, diagnostics | plan.descent.diagnostics)

@@ -6,11 +6,13 @@ from typing import Literal
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
+from dpsco_core.methods.run import WholeAverage, walk
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
@@ -138,33 +140,24 @@ class Sgd(Method):
         """Run SGD over the records in their order."""
         check_sample(sample, plan.setting)
         constraint = sample.constraint
-        w, total, weights = constraint.centre, np.zeros(plan.setting.d), 0.0
-        path = Path(w, plan.steps)
-        queried = plan.rule == "lipschitz"
-        for t in range(plan.steps):
+
+        def step(w: Vector, t: int) -> Vector:
             low = t * plan.batch
             high = min(low + plan.batch, plan.setting.n)
-            weight = t + 1.0 if plan.rule == "strongly convex" else 1.0
-            if queried:
-                total += w
             if high - low == 1:
                 g = sample.gradient(w, low)
             else:
                 g = sample.part(low, high).mean_gradient(w)
-            w = constraint.project(w - plan.size(t) * g)
-            if not queried:
-                total += weight * w
-            weights += weight
-            path.add(t + 1, w)
-        return Release(
-            value=total / weights,
-            ledger=ledger,
-            diagnostics={
+            return constraint.project(w - plan.size(t) * g)
+
+        average = WholeAverage(steps=plan.steps, queried=plan.rule == "lipschitz")
+        weight = (lambda t: t + 1.0) if plan.rule == "strongly convex" else None
+        return walk(constraint.centre, average, step, weight=weight).released(
+            ledger,
+            {
                 "steps": float(plan.steps),
                 "step_size": plan.step_size,
                 "batch_size": float(plan.batch),
                 "gradient_calls": float(plan.setting.n),
             },
-            iterates=path.points,
-            iterate_steps=path.steps,
         )

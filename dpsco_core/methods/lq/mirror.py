@@ -30,7 +30,7 @@ from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Tuning
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
     descent,
@@ -39,6 +39,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
+from dpsco_core.methods.run import WholeAverage, walk
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
@@ -290,24 +291,17 @@ class Truncated(PrivateMethod):
         mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
         order = np.arange(n) if plan.certificate is None else rng.permutation(n)
         lengths = base_lengths(sample, plan.space.dual)
-        w, total, path = np.zeros(d), np.zeros(d), Path(np.zeros(d), plan.steps)
-        for t in range(plan.steps):
+
+        def step(w: Vector, t: int) -> Vector:
             batch = order[t * plan.batch_size : (t + 1) * plan.batch_size]
             pull = truncated_sum(
                 sample.gradients(w), batch, plan.threshold, plan.space.dual, lengths
             ) + noise.summed_noise(plan.draws_a_batch, d, rng)
-            w = mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
-            total += w
-            path.add(t + 1, w)
+            return mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
+
+        walked = walk(np.zeros(d), WholeAverage(steps=plan.steps), step)
         used = (ACCOUNTINGS[plan.accounting],) if len(self.orders) > 1 else ()
-        return Release(
-            value=total / plan.steps,
-            ledger=ledger,
-            diagnostics=plan.diagnostics,
-            notes=(*used, *ledger.flaws),
-            iterates=path.points,
-            iterate_steps=path.steps,
-        )
+        return walked.released(ledger, plan.diagnostics, (*used, *ledger.flaws))
 
 
 def base_lengths(sample: Sample, exponent: float) -> Vector | None:

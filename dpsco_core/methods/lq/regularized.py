@@ -10,7 +10,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.lq.inputs import (
     chosen_noise,
     composed_rho,
@@ -21,6 +21,7 @@ from dpsco_core.methods.lq.inputs import (
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
 from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.run import Path
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP

@@ -19,12 +19,11 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.base import Path
-from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
+from dpsco_core.methods.run import Descended, Path, descend
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users
@@ -191,10 +190,9 @@ class UserClippedMeans(PrivateMethod):
             )
 
         descended = run_choice(plan.choice, sample.constraint, noisy_gradient)
-        return Release(
-            value=descended.value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        return descended.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": plan.noise_std,
                 "steps": float(steps),
@@ -202,8 +200,6 @@ class UserClippedMeans(PrivateMethod):
                 "rho_step": plan.rho / steps,
                 "gradient_calls": float(plan.gradients),
             },
-            iterates=descended.path.points,
-            iterate_steps=descended.path.steps,
         )
 
 

@@ -18,7 +18,7 @@ from scipy.stats import t as student
 
 from dpsco_core.catalogue import OPTIMISERS, methods_for
 from dpsco_core.methods.euclidean import ClippedDescent, Erm
-from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.run import descend
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import OptimisationProblem, Sample, Setting
 from dpsco_core.runs.study import study

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import PrivateMethod, Release
 from dpsco_core.methods.departure import WHOLE_PHASES
-from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.run import Path
 from dpsco_core.methods.stage import Split
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan

@@ -22,11 +22,10 @@ from dpsco_core.methods.euclidean import (
     StrongCoordinatewiseDescent,
     framework,
 )
-from dpsco_core.methods.euclidean.base import Path
-from dpsco_core.methods.euclidean.descent import Descended
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean import iterative
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear import Linear

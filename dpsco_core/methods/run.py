@@ -1,0 +1,174 @@
+"""The loop of the optimisers: its steps, what is averaged, the path, and what a run hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.interrupt import between_steps
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.base import Release
+from dpsco_core.privacy.ledger import Ledger
+
+KEPT_ITERATES = 200
+
+
+class Path:
+    """The iterates of a run: some hundred of them are kept, whatever their number."""
+
+    def __init__(
+        self,
+        start: Vector,  # the point before the first step
+        steps: int,  # number of steps to come
+    ) -> None:
+        spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
+        self._wanted = set(np.unique(spread).astype(np.int64).tolist())
+        self._steps = [0]
+        self._points = [start.copy()]
+
+    def add(self, step: int, w: Vector) -> None:
+        """Keep `w`, reached after step number `step` (from 1), if it is wanted."""
+        between_steps()
+        if step in self._wanted:
+            self._steps.append(step)
+            self._points.append(w.copy())
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """The steps that are kept, shape (k,)."""
+        return np.array(self._steps, dtype=np.int64)
+
+    @property
+    def points(self) -> Vector:
+        """The points after them, shape (k, d)."""
+        return np.array(self._points)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Descended:
+    """The result of a descent: the averaged point and the path."""
+
+    value: Vector
+    path: Path
+
+    def released(
+        self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()
+    ) -> Release:
+        """Return what the run hands out."""
+        return Release(
+            value=self.value,
+            ledger=ledger,
+            diagnostics=diagnostics,
+            notes=tuple(notes),
+            iterates=self.path.points,
+            iterate_steps=self.path.steps,
+        )
+
+
+class Schedule(Protocol):
+    """How many steps a walk takes, and which of its points are averaged: such as a `Descent`."""
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        ...
+
+    @property
+    def averaged(self) -> int:
+        """The output is the average of the last so many iterates."""
+        ...
+
+    @property
+    def queried(self) -> bool:
+        """Whether it is that of all queried points, from the start on, instead."""
+        ...
+
+    @property
+    def points(self) -> int:
+        """The number of points of the average."""
+        ...
+
+
+def walk(
+    start: Vector,  # the point before the first step
+    plan: Schedule,
+    step: Callable[[Vector, int], Vector],  # takes the point and the number of the step, from 0
+    path: Path | None = None,  # to which the points are added; None: one of this walk alone
+    made: int = 0,  # the steps of that path that were made before
+    # the weights of the points after the steps in their average; None: equal ones
+    weight: Callable[[int], float] | None = None,
+) -> Descended:
+    """Take the steps of a plan from a point, and average."""
+    w = start
+    path = Path(w, plan.steps) if path is None else path
+    total, mass = np.zeros_like(w), 0.0
+    for t in range(plan.steps):
+        if plan.queried:
+            total += w
+        w = step(w, t)
+        path.add(made + t + 1, w)
+        if not plan.queried and t >= plan.steps - plan.averaged:
+            if weight is None:
+                total += w
+            else:
+                total += weight(t) * w
+                mass += weight(t)
+    return Descended(value=total / (plan.points if weight is None else mass), path=path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeAverage:
+    """Steps whose points are all averaged: those after them, or those where they are queried."""
+
+    steps: int
+    queried: bool = False
+
+    @property
+    def averaged(self) -> int:
+        return self.steps
+
+    @property
+    def points(self) -> int:
+        return self.steps
+
+
+class SizedSchedule(Schedule, Protocol):
+    """What `descend` asks of its parameters: a step size besides."""
+
+    @property
+    def step_size(self) -> float:
+        """The size eta of every step."""
+        ...
+
+
+def descend(
+    constraint: ConstraintSet,
+    # T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
+    # proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`
+    descent: SizedSchedule,
+    # takes the point and the number of the step, from 0, and returns a finite gradient
+    oracle: Callable[[Vector, int], Vector],
+    # so many descents side by side: points and gradients have shape (copies, d)
+    copies: int | None = None,
+) -> Descended:
+    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
+
+    Kamath et al. (2022), Algorithm 1, and Zhao et al. (2024), Algorithm 1.
+    """
+    start = constraint.centre if copies is None else np.tile(constraint.centre, (copies, 1))
+    project = constraint.project if copies is None else partial(_project_rows, constraint)
+
+    def step(w: Vector, t: int) -> Vector:
+        return project(w - descent.step_size * oracle(w, t))
+
+    return walk(start, descent, step)
+
+
+def _project_rows(constraint: ConstraintSet, rows: Vector) -> Vector:
+    return np.array([constraint.project(row) for row in rows])
