@@ -36,6 +36,32 @@ def test_pairs_that_the_triangle_inequality_decides_are_near_or_far_as_their_dis
         assert (examined.counts == counts).all()
 
 
+@pytest.mark.parametrize("keep", FILTERS, ids=str)
+@pytest.mark.parametrize("d", [1, 3, 40, 300])
+def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
+    keep: RobustFilter, d: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Sums and differences of two lengths that are a radius but for a few units in the last place:
+    # without its room for rounding, the triangle inequality decides some otherwise than the
+    # distance, and in another order of the points otherwise again.
+    monkeypatch.setattr(robust_filter, "BLOCK", 700)
+    rng = np.random.default_rng(d)
+    near, far = keep.score_radius, keep.filter_radius * (1 + 1e-9)
+    for _ in range(5):
+        lengths = rng.choice([near / 4, near / 2, near * 3 / 4, far + near / 4], size=(40, 1))
+        lengths *= 1 + rng.integers(-d - 8, d + 9, size=(40, 1)) * 2.0**-52
+        direction = rng.normal(size=d)
+        x = lengths * direction / np.linalg.norm(direction)
+        x = np.concatenate([x, -x])
+        squares = sum((c[:, None] - c) ** 2 for c in x.T)
+        distances = np.sqrt(squares)
+        order = rng.permutation(80)
+        for examined, back in ((keep.examine(x), np.arange(80)), (keep.examine(x[order]), order)):
+            assert examined.score == np.count_nonzero(distances <= near) / 80
+            counts = np.count_nonzero(distances <= far, axis=1)
+            assert (examined.counts == counts[back]).all()
+
+
 def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
     plain = robust_filter._between
