@@ -53,7 +53,7 @@ STYLE = """<style>
 @media (max-width: 760px) {
   .st-key-bounds_formula .katex { font-size: 0.85em; }
   .st-key-bounds_figure_wide { display: none; }
-  .ladder.heard { position: static; width: 100%; height: auto; clip-path: none; }
+  .ladder.heard { position: static; display: table; width: 100%; height: auto; clip-path: none; }
 }
 </style>"""
 
