@@ -46,7 +46,7 @@ def words_style(*, dark: bool) -> str:
   background: {IMPOSSIBLE.fill[dark]}; vertical-align: -0.1rem; }}
 .ladder i.none {{ display: none; }}
 .heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-  white-space: nowrap; }}
+  white-space: nowrap; display: block; }}  /* a table would be as wide as its longest line */
 @media (max-width: 760px) {{
   .head h1 {{ font-size: 0.9375rem !important; }}
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; min-height: 5.25rem; }}

@@ -53,7 +53,7 @@ STYLE = """<style>
 @media (max-width: 760px) {
   .st-key-bounds_formula .katex { font-size: 0.85em; }
   .st-key-bounds_figure_wide { display: none; }
-  .ladder.heard { position: static; width: 100%; height: auto; clip-path: none; }
+  .ladder.heard { position: static; display: table; width: 100%; height: auto; clip-path: none; }
 }
 </style>"""
 
@@ -173,9 +173,9 @@ def _one(point: Scenario, row: Row) -> None:
     left, right = st.columns([3, 2])
     with left:
         _symbols(point, row)
-    with right:
+    with right:  # the longer of the two is that of the symbols
         _values(point, row)
-    _conditions(point, row)
+        _conditions(point, row)
     with st.container(horizontal=True, key="bounds_row"):
         _explore_link(point, row)
         _sources(row)
