@@ -172,7 +172,7 @@ def promised(method: str) -> set[str]:
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
     if not by_a_test(method):
-        forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp")
+        forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp", "fano-distance-cdp", "two-sided-cdp")
     if method_card(method).privacy == "pure":
         forms += ("hypercube-pure", "fano-pure")
     slugs = {f"lower.{area}.{form}" for area in areas for form in forms}
@@ -244,6 +244,8 @@ def test_no_private_estimator_beats_a_lower_bound_anywhere_on_the_grid(
     if (calibration, tuning) == ("tight", "practical"):
         own = "pure" if method_card(method).privacy == "pure" else "cdp"
         assert names(made) >= {f"lower.mean.hypercube-{own}", f"lower.mean.fano-{own}"}
+        if not by_a_test(method):
+            assert names(made) >= {f"lower.mean.{x}-cdp" for x in ("fano-distance", "two-sided")}
         assert len(made) >= 20
 
 

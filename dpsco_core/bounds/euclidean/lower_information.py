@@ -55,7 +55,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
         _on_signs(
             "fano-distance-cdp",
             "CDP Fano by distance",
-            "Theorem 2 of docs/theory/bounds-everywhere.md",
+            "Theorem 2 of docs/theory/bounds-everywhere.md, 4",
             information.FANO_SUMMARY,
             information.WITHIN_SQUARED if strong else information.WITHIN_LINEAR,
             information.distance_value,
@@ -66,7 +66,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
         _on_signs(
             "two-sided-cdp",
             "CDP two-sided information",
-            "Theorem 1 of docs/theory/bounds-everywhere.md with Lemma J",
+            "Theorem 1 of docs/theory/bounds-everywhere.md, 1 to 3, with Lemma J",
             information.TWO_SIDED_SUMMARY,
             (information.TOLD_SQUARED if strong else information.TOLD_LINEAR).replace(
                 r"\lambda", r"\beta"

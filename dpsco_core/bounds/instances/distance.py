@@ -38,8 +38,8 @@ from dpsco_core.bounds.instances.two_sided import sum_of_signs
 # and Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
 DISTANCES = 160  # points of the integral
-_LEVELS = 400  # from which the cubic bound on a tail is taken
-_COUNTS = 512  # up to as many numbers of spikes the integral is exact at each
+_LEVELS = 400  # The cubic bound on a tail is the least one over these.
+_COUNTS = 512  # The integral is exact at each of up to so many numbers of spikes.
 
 
 def log_tail(d: int, x: Floats) -> Floats:

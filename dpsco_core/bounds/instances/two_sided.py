@@ -35,11 +35,11 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
-_LINES = 48
-_ROUNDS = 4
-_SMALL = 0.03
+_LINES = 48  # of the first grid
+_ROUNDS = 4  # in which points come between those whose lines matter
+_SMALL = 0.03  # below this share of its start the bound is not refined
 _ATOMS = 256  # up to this dimension the law of a sum of signs is exact
-_SPACING = 0.05  # of its points beyond, in standard deviations
+_SPACING = 0.05  # between its points in higher dimension, in standard deviations
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +98,7 @@ def _sums(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LeastLoss:
     r"""The least mean loss at every amount of two-sided information."""
 
     start: float  # without any information
@@ -111,7 +111,7 @@ class Curve:
 
 
 @lru_cache(maxsize=256)
-def curve(d: int, form: Form) -> Curve:
+def curve(d: int, form: Form) -> LeastLoss:
     r"""Return :math:`\Phi` of the losses of signs :math:`\nu\in\{\pm1\}^d`.
 
     :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
@@ -135,7 +135,7 @@ def curve(d: int, form: Form) -> Curve:
         order = np.argsort(slopes)
         heights = np.append(heights, heights_of(d, between, form))[order]
         slopes = slopes[order]
-    return Curve(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
+    return LeastLoss(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
 
 
 def _solve(shift: Floats, losses: Floats, weights: Floats, steps: int) -> Floats:

@@ -79,7 +79,8 @@ TOLD_LINEAR = _LINES + r"\ \ell_y(\nu)=\sqrt d-\langle\nu,y\rangle,\ \|y\|_2\le1
 FANO_SUMMARY = (
     "Of Fano's type, by distance: a ball about any answer holds few of all sign patterns, and a "
     "private output makes it little more likely that the secret one is inside. All radii are "
-    "used, and divergences of all orders; there is no packing."
+    "used (a single one is the continuum Fano of Duchi and Wainwright, 2013), and divergences of "
+    "all orders; there is no packing."
 )
 TWO_SIDED_SUMMARY = (
     "Privacy bounds how far two outputs' laws differ in both directions, so the output tells less "
@@ -89,8 +90,7 @@ _DISTANCE = BoundCard(
     slug="lower.mean.fano-distance-cdp",
     name="CDP Fano by distance",
     paper=OWN,
-    statement="Theorem 2 of docs/theory/bounds-everywhere.md, error; one radius alone is the "
-    "continuum Fano of Duchi and Wainwright (2013)",
+    statement="Theorem 2 of docs/theory/bounds-everywhere.md, 4, error",
     summary=f"{FANO_SUMMARY} {ZCDP_CLASS}",
     kind="lower",
     constant="explicit",
@@ -103,7 +103,7 @@ _DISTANCE_SQUARED = replace(
     _DISTANCE,
     slug="lower.mean.fano-distance-cdp-squared",
     name="CDP Fano by distance, squared error",
-    statement="Theorem 2 of docs/theory/bounds-everywhere.md, squared error",
+    statement="Theorem 2 of docs/theory/bounds-everywhere.md, 4, squared error",
     quantity="squared l2 error",
     latex=r"\max_qq^{2-2/p}" + WITHIN_SQUARED,
     drawn=False,
@@ -112,7 +112,7 @@ _TWO_SIDED = replace(
     _DISTANCE,
     slug="lower.mean.two-sided-cdp",
     name="CDP two-sided information",
-    statement="Theorem 1 of docs/theory/bounds-everywhere.md with Lemma J, error",
+    statement="Theorem 1 of docs/theory/bounds-everywhere.md, 1 and 3, with Lemma J",
     summary=f"{TWO_SIDED_SUMMARY} {ZCDP_CLASS}",
     latex=r"\max_qq^{1-1/p}" + TOLD,
     is_fano=False,
@@ -121,7 +121,7 @@ _TWO_SIDED_SQUARED = replace(
     _TWO_SIDED,
     slug="lower.mean.two-sided-cdp-squared",
     name="CDP two-sided information, squared error",
-    statement="Theorem 1 of docs/theory/bounds-everywhere.md with Lemma J, squared error",
+    statement="Theorem 1 of docs/theory/bounds-everywhere.md, 1 and 3, squared error",
     quantity="squared l2 error",
     latex=r"\max_qq^{2-2/p}" + TOLD_SQUARED,
     drawn=False,
