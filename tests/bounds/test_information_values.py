@@ -75,19 +75,19 @@ def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
     assert one_distance(best_one(*at, 1.0), *at) == pytest.approx(value, abs=6e-5)
 
 
-# The finer lambda proves up to 1 % more than the coarse ones of the first evaluation.
+# With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
 @each(
     ("at", "form", "least", "most"),
     [
-        (S1, "l2", 0.1139, 0.1142),
-        (S1, "squared", 0.01735, 0.01742),
+        (S1, "l2", 0.1154, 0.1156),
+        (S1, "squared", 0.01786, 0.01791),
         (S1, "linear", 0.08607, 0.0861),
-        (SMALL, "l2", 0.0582, 0.0583),
-        (S2, "l2", 0.04988, 0.0504),
-        (S2, "squared", 0.003528, 0.00356),
+        (SMALL, "l2", 0.0589, 0.0591),
+        (S2, "l2", 0.0504, 0.0507),
+        (S2, "squared", 0.00357, 0.0036),
         (S2, "linear", 0.03402, 0.03403),
-        (S3, "l2", 0.1546, 0.1553),
-        (S3, "squared", 0.03335, 0.0335),
+        (S3, "l2", 0.1566, 0.1570),
+        (S3, "squared", 0.0341, 0.0343),
         (S3, "linear", 0.11803, 0.1181),
     ],
 )
@@ -105,10 +105,10 @@ def test_two_sided_information_has_the_values_of_its_page(
         ("lower.mean.fano-distance-cdp-squared", 0.010534),
         ("lower.sco.fano-distance-cdp", 0.05748),
         ("lower.sco-strong.fano-distance-cdp", 0.010534 / 2),
-        ("lower.mean.two-sided-cdp", 0.11409),
-        ("lower.mean.two-sided-cdp-squared", 0.017398),
+        ("lower.mean.two-sided-cdp", 0.11546),
+        ("lower.mean.two-sided-cdp-squared", 0.017884),
         ("lower.sco.two-sided-cdp", 0.08608),
-        ("lower.sco-strong.two-sided-cdp", 0.017398 / 2),
+        ("lower.sco-strong.two-sided-cdp", 0.017884 / 2),
     ],
 )
 def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value: float) -> None:
@@ -116,7 +116,7 @@ def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value
     at = setting(order=2.0, budget=budget)
     if ".sco" in name:
         at = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
-    assert bound(name).value(at) == pytest.approx(value, rel=1e-4)
+    assert bound(name).value(at) == pytest.approx(value, rel=5e-4)
     assert bound(name).failures(at) == ()
 
 
@@ -156,23 +156,19 @@ def plain_losses(d: int, form: Form) -> tuple[Floats, Floats]:
 
 
 def plain_height(d: int, form: Form, slope: float) -> float:
+    """Of every answer the largest height over c, where the mean slope is 1; then the least."""
     losses, weights = plain_losses(d, form)
-
-    def height(c: float) -> float:
-        return float(c - (plain_conjugate(c - slope * losses) @ weights).max())
-
-    top = slope * float(losses.max()) + 2
-    best = minimize_scalar(
-        lambda c: -height(c),
-        bounds=(-1, top),
-        method="bounded",
-        options={"xatol": 1e-7},
-    )
-    return height(float(best.x))
+    low = np.full(len(losses), -1.0)
+    high = np.minimum(slope * losses @ weights, 300.0)
+    for _ in range(45):
+        c = (low + high) / 2
+        mean = 1 / wrightomega(1 - c[:, None] + slope * losses) @ weights
+        low, high = np.where(mean < 1, c, low), np.where(mean < 1, high, c)
+    return float((low - plain_conjugate(low[:, None] - slope * losses) @ weights).min())
 
 
 def plain_curve(d: int, form: Form, information: float) -> float:
-    """Theorem 1 with exact conjugates: lambda and c by general minimisers, all norms by a grid."""
+    """Theorem 1 with exact conjugates: a minimiser for lambda, bisection for c, a grid of norms."""
 
     def value(log_slope: float) -> float:
         slope = math.exp(log_slope)
@@ -194,7 +190,7 @@ def plain_curve(d: int, form: Form, information: float) -> float:
     "lower.sco-strong.two-sided-cdp",
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_two_sided_information_by_general_minimisers(form: Form) -> None:
+def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
     """Fails for half the information, for a line through too few answers, for (E B)^2."""
     n, d, order, rho, q = 50, 5, 3.0, 0.3, 0.04
     start = float(d) if form == "squared" else math.sqrt(d)

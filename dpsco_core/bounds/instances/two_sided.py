@@ -6,13 +6,14 @@ number of spikes: Lemma J of theory/bounds-everywhere.md, 1. Theorem 1 there bou
 loss at that much of it by a maximum of lines,
 
 .. math::
-    \Phi(\kappa)=\max_{\lambda,c}\frac{H-\kappa}\lambda,\quad
-    H=c-\sup_yE\,f^*(c-\lambda\ell_y(\nu)),\quad f(x)=(x-1)\ln x.
+    \Phi(\kappa)=\max_\lambda\frac{H-\kappa}\lambda,\quad
+    H=\inf_y\sup_c\big[c-E\,f^*(c-\lambda\ell_y(\nu))\big],\quad f(x)=(x-1)\ln x.
 
-Every pair :math:`(\lambda,c)` gives a valid line: a coarse choice of them can only lower the bound.
-The supremum over answers y is over their norm alone (theory/sharper-approx-bounds.md, 2), and is
-bounded from above on intervals of the norm. Where numbers replace functions they err towards a
-smaller bound: the conjugate is a chord of itself, and signs in high dimension are spread out.
+Every :math:`\lambda` gives a valid line, and every c to every answer y: a coarse choice of them can
+only lower the bound. The infimum over answers is over their norm alone
+(theory/sharper-approx-bounds.md, 2), and is bounded from below on intervals of the norm. Where
+numbers replace functions they err towards a smaller bound: the conjugate is a chord of itself, and
+signs in high dimension are spread out.
 """
 
 import math
@@ -35,9 +36,11 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
-_LINES = 48  # of the first grid
-_ROUNDS = 4  # in which points come between those whose lines matter
-_SMALL = 0.03  # below this share of its start the bound is not refined
+_LINES = 48  # Lines of the first grid.
+_ROUNDS = 5  # In each, points come between those whose lines matter.
+_ENOUGH = 150  # So many lines on the envelope need no more between them.
+_SMALL = 0.03  # Below this share of its start the bound is not refined.
+_INTERVALS, _HALVINGS = 10, 6  # Intervals of an answer's norm, and how often one is halved.
 _ATOMS = 256  # up to this dimension the law of a sum of signs is exact
 _SPACING = 0.05  # between its points in higher dimension, in standard deviations
 
@@ -45,7 +48,7 @@ _SPACING = 0.05  # between its points in higher dimension, in standard deviation
 @lru_cache(maxsize=1)
 def _conjugate_table() -> tuple[Floats, Floats, Floats]:
     r"""Return c, :math:`f^*(c)` and :math:`\ln t`, with :math:`t+\ln t=1-c`, for increasing c."""
-    log_t = np.linspace(20.0, -300.0, 64_001)
+    log_t = np.linspace(20.0, -690.0, 142_001)
     t = np.exp(log_t)
     c = 1 - t - log_t
     return c, np.exp(-log_t) + t - 2 + c, log_t
@@ -59,13 +62,13 @@ def conjugate(c: Floats) -> Floats:
     right.
     """
     nodes, values, _ = _conjugate_table()
-    return np.interp(c, nodes, values, right=1e300)
+    return np.interp(c, nodes, values, right=1e306)
 
 
 def _slopes(c: Floats) -> tuple[Floats, Floats]:
     r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`."""
     nodes, _, log_t = _conjugate_table()
-    x = np.exp(np.minimum(-np.interp(c, nodes, log_t), 300.0))
+    x = np.exp(np.minimum(-np.interp(c, nodes, log_t), 690.0))
     return x, x * (x / (1 + x))
 
 
@@ -75,12 +78,13 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
 
     Beyond d = 256 the mass between two points of a grid is moved to these, with the same mean:
     means of convex functions only grow by that, and with them the part of the bound that is
-    subtracted.
+    subtracted. Beyond d = 1000 the smallest weights are raised to what a double holds.
     """
     root = math.sqrt(d)
     counts = np.arange(d + 1, dtype=np.float64)
     sums = (2 * counts - d) / root
-    weights = np.exp(log_pmf(counts, d, np.full(1, 0.5)))
+    # No weight is rounded to 0, where the function could be as large as its inverse.
+    weights = np.maximum(np.exp(log_pmf(counts, d, np.full(1, 0.5))), 1e-305)
     if d <= _ATOMS:
         return sums, weights
     near = np.arange(-6.0, min(root, 9.0), _SPACING)
@@ -126,6 +130,8 @@ def curve(d: int, form: Form) -> LeastLoss:
     for _ in range(_ROUNDS):
         values = heights / slopes
         seen = envelope(values, -1 / slopes)
+        if len(seen.heights) > _ENOUGH:
+            break
         # A line is worth a closer look where the bound is not yet a small part of its start.
         tops = np.concatenate([seen.heights[:1], seen.at(seen.breaks)])
         worth = np.isin(values, seen.heights[tops > _SMALL * start])
@@ -138,25 +144,25 @@ def curve(d: int, form: Form) -> LeastLoss:
     return LeastLoss(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
 
 
-def _solve(shift: Floats, losses: Floats, weights: Floats, steps: int) -> Floats:
+def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = None) -> Floats:
     r"""Return nearly the c with :math:`E\,f^{*\prime}(c-\ell)=1`, from which no bound is taken.
 
-    The mean slope is 1 at the best c. Newton's method for its logarithm, which is convex in c: from
-    above it never passes the root.
+    The mean slope is 1 at the best c, and by Jensen's inequality no less at the mean loss.
+    Newton's method for its logarithm, which is convex: from above it never passes the root.
     """
-    c = shift
+    top = losses @ weights
+    c = top if start is None else np.minimum(start, top)
     for _ in range(steps):
         x, curvature = _slopes(c[..., None] - losses)
-        mean = (x * weights).sum(-1)
-        step = np.log(mean) * mean / (curvature * weights).sum(-1)
-        c = c - np.maximum(step, -3.0)
-    return c
+        mean = x @ weights
+        c = np.minimum(c - np.log(mean) * mean / (curvature @ weights), top)
+    return np.asarray(c)
 
 
 def _linear_heights(d: int, slopes: Floats, _: Form) -> Floats:
     sums, weights = sum_of_signs(d)
     losses = slopes[:, None] * (math.sqrt(d) - sums)
-    c = _solve((losses * weights).sum(-1), losses, weights, 12)
+    c = _solve(losses, weights, 12)
     return np.asarray(c - (conjugate(c[:, None] - losses) * weights).sum(-1))
 
 
@@ -170,98 +176,38 @@ def _loss(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Float
 
 
 def _heights(d: int, slopes: Floats, form: Form) -> Floats:
-    r"""Return H of every slope, from an upper bound on the supremum over the norm of the answer.
+    r"""Return H of every slope, from a lower bound on the infimum over the norm of the answer.
 
     The loss is convex in the norm :math:`\tau`, so that on an interval about :math:`\tau_0` it is
     at least :math:`\ell(\tau_0)+\ell'(\tau_0)(\tau-\tau_0)`. With that in its place
-    :math:`E f^*` is convex in :math:`\tau`, and largest at one of the two ends. The intervals are
-    narrow about the two worst norms, where the derivative is 0 and only the square of their width
-    is lost: one is near the answer 0, one near a guess of all signs.
+    :math:`E f^*` is convex in :math:`\tau`, and largest at one of the two ends. Intervals are
+    halved where this bound is clearly below the least value at a middle; near that only the square
+    of their width is lost. Every interval has its own c.
     """
     sums, weights = sum_of_signs(d)
-    root = math.sqrt(d)
-    worst, c = _worst_norms(d, slopes, form)
-    steps = root * np.cumsum(0.006 * 1.7 ** np.arange(8))
-    offsets = np.concatenate([-steps[::-1], [-0.002 * root, 0.002 * root], steps])
-    edges = (worst[..., None] + offsets).reshape(len(slopes), -1)
-    edges = np.sort(np.clip(edges, 0.0, root), axis=1)
-    edges[:, 0], edges[:, -1] = 0.0, root
-    largest = np.full(len(slopes), -math.inf)
-    for low, high in zip(edges.T[:-1], edges.T[1:], strict=True):
-        rows = np.flatnonzero(high > low)
-        middle, half = (low + high)[rows, None] / 2, (high - low)[rows, None] / 2
-        loss, derivative = _loss(d, middle, sums, form)
-        for end in (half, -half):
-            argument = c[rows, None] - slopes[rows, None] * (loss + derivative * end)
-            mean = (conjugate(argument) * weights).sum(-1)
-            largest[rows] = np.maximum(largest[rows], mean)
-    return np.asarray(c - largest)
-
-
-def _worst_norms(d: int, slopes: Floats, form: Form) -> tuple[Floats, Floats]:
-    """Return nearly the two worst norms of the answer on every line, and the best c.
-
-    Where two norms far apart are equally bad, the best c lies between theirs: there the larger
-    mean of the two changes from one to the other. First over all norms, with fewer points of the
-    law; then with all points, over the norms that matter.
-    """
-    sums, weights = sum_of_signs(d)
-    few, mass = _few(sums, weights)
-    root, rows = math.sqrt(d), np.arange(len(slopes))
-    norms = root * np.sin(np.linspace(0, math.pi / 2, 25))
-    scaled = slopes[:, None, None] * _loss(d, norms[:, None], few, form)[0]
-    each = _solve((scaled * mass).sum(-1), scaled, mass, 6)
-    low, high = each.min(1), each.max(1)
-    for _ in range(12):
-        c = (low + high) / 2
-        means = (conjugate(c[:, None, None] - scaled) * mass).sum(-1)
-        is_below = c < each[rows, means.argmax(1)]
-        low, high = np.where(is_below, c, low), np.where(is_below, high, c)
-    split = len(norms) // 2
-    peaks = np.stack(
-        [
-            _peak(norms[:split], means[:, :split]),
-            _peak(norms[split - 1 :], means[:, split - 1 :]),
-        ],
-        axis=1,
-    )
-    offsets = np.array([-0.02, 0.0, 0.02]) * root
-    tried = np.clip(peaks[..., None] + offsets, 0.0, root).reshape(len(slopes), -1)
-    scaled = slopes[:, None, None] * _loss(d, tried[..., None], sums, form)[0]
-    each = _solve(np.tile(c[:, None], (1, tried.shape[1])), scaled, weights, 3)
-    low, high = each.min(1), each.max(1)
-    for _ in range(12):
-        c = (low + high) / 2
-        means = (conjugate(c[:, None, None] - scaled) * weights).sum(-1)
-        is_below = c < each[rows, means.argmax(1)]
-        low, high = np.where(is_below, c, low), np.where(is_below, high, c)
-    return np.stack([_top(tried[:, :3], means[:, :3]), _top(tried[:, 3:], means[:, 3:])], axis=1), c
-
-
-def _peak(x: Floats, y: Floats) -> Floats:
-    """Return nearly where every row of y is highest over x."""
-    near = np.clip(y.argmax(1), 1, len(x) - 2)[:, None] + np.array([-1, 0, 1])
-    return _top(x[near], np.take_along_axis(y, near, axis=1))
-
-
-def _top(x: Floats, y: Floats) -> Floats:
-    """Return where the parabola through three points is highest, or the highest of them."""
-    left, right = y[:, 1] - y[:, 0], y[:, 2] - y[:, 1]
-    near, far = x[:, 1] - x[:, 0], x[:, 2] - x[:, 1]
-    bend = left * far - right * near
-    is_peak = (bend > 0) & (near > 0) & (far > 0)
-    shift = (left * far**2 + right * near**2) / (2 * np.where(is_peak, bend, 1.0))
-    highest = x[np.arange(len(x)), y.argmax(1)]
-    return np.asarray(np.where(is_peak, np.clip(x[:, 1] + shift, x[:, 0], x[:, 2]), highest))
-
-
-def _few(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return at most some eighty of the points, with the mass of those about each."""
-    every = max(1, len(points) // 80)
-    size = -(-len(points) // every)
-    group = np.arange(len(points)) // every
-    mass = _sums(group, weights, size)
-    return _sums(group, weights * points, size) / np.maximum(mass, 1e-300), mass
+    edges = math.sqrt(d) * np.linspace(0.0, 1.0, _INTERVALS + 1)
+    rows = np.repeat(np.arange(len(slopes)), _INTERVALS)
+    low, high = np.tile(edges[:-1], len(slopes)), np.tile(edges[1:], len(slopes))
+    c: Floats | None = None
+    least, target = np.full(len(slopes), math.inf), np.full(len(slopes), math.inf)
+    for last in (*[False] * _HALVINGS, True):
+        middle, half, slope = (low + high) / 2, (high - low)[:, None] / 2, slopes[rows, None]
+        loss, derivative = _loss(d, middle[:, None], sums, form)
+        c = _solve(slope * loss, weights, 8 if c is None else 2, c)
+        level = c[:, None] - slope * loss
+        tilt = slope * derivative * half
+        ends = np.minimum(
+            c - conjugate(level - tilt) @ weights, c - conjugate(level + tilt) @ weights
+        )
+        np.minimum.at(target, rows, c - conjugate(level) @ weights)
+        is_open = (ends < target[rows] - 1e-4 * (1 + np.abs(target[rows]))) & (not last)
+        np.minimum.at(least, rows[~is_open], ends[~is_open])
+        if not is_open.any():
+            break
+        rows, c = np.repeat(rows[is_open], 2), np.repeat(c[is_open], 2)
+        bounds = np.stack([low[is_open], middle[is_open], high[is_open]], axis=1)
+        low, high = bounds[:, :2].ravel(), bounds[:, 1:].ravel()
+    return least
 
 
 def two_sided(

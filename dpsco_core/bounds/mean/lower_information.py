@@ -55,7 +55,7 @@ BOTH_WAYS = (
     *_SPIKED,
     Letter("H", "height of a line, over all answers"),
     Letter(r"\lambda", "price of a unit of loss, the best one"),
-    Letter("c", "level of the line, the best one"),
+    Letter("c", "level of an answer, the best one"),
     Letter("f", ""),
     Letter(r"\ell", "loss of an answer"),
     Letter("x", "likelihood ratio"),
@@ -69,9 +69,9 @@ WITHIN = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _AROUND
 WITHIN_SQUARED = r"\,E\int_0^{\sqrt d}2t\big(1-X(\rho B^2,G(t))\big)dt" + _AROUND
 WITHIN_LINEAR = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _CHANCE + r"\ x=\sqrt d-t"
 _LINES = (
-    r"\,E\Big[\max_{\lambda,c}\frac{H-\rho B^2(1-2^{-d})}\lambda\Big]_+,\ "
+    r"\,E\Big[\max_\lambda\frac{H-\rho B^2(1-2^{-d})}\lambda\Big]_+,\ "
     + BINOMIAL
-    + r",\ H=c-\max_yE\,f^*(c-\lambda\ell_y(\nu)),\ f(x)=(x-1)\ln x,"
+    + r",\ H=\min_y\max_c\big[c-E\,f^*(c-\lambda\ell_y(\nu))\big],\ f(x)=(x-1)\ln x,"
 )
 TOLD = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2"
 TOLD_SQUARED = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2^2"
