@@ -1,9 +1,9 @@
 r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
 
-`Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing, `PackingProof` and `SignProof` are
-the two proofs on the hard instances of its Lemma 6.3, `DistanceProof` is Fano's argument by distance
-on all sign patterns, and `ExpectileProof` their packing for every (epsilon, delta) algorithm. All evaluate `dpsco_core.bounds`; nothing is bounded
-here.
+`Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing. `PackingProof` and `SignProof` are
+the two proofs on the hard instances of its Lemma 6.3, `DistanceProof` is Fano's argument by
+distance on all sign patterns, and `ExpectileProof` is their packing for every (epsilon, delta)
+algorithm. All evaluate `dpsco_core.bounds`; nothing is bounded here.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ class DistanceProof(SignProof):
 
     @property
     def radius(self) -> float:
-        """The radius that is shown, in units of a sign: half the cube's is within it."""
+        """The radius that is shown, in units of a sign."""
         return math.sqrt(self.d / 2)
 
     @property
