@@ -375,7 +375,7 @@ def test_every_problem_can_be_drawn_and_sampled_on_every_law_that_it_may_have(
         (
             "hypercube",
             {"epsilon": None, "delta": None, "rho": 0.2},
-            "lower.mean.rate-distortion-cdp",
+            "lower.mean.two-sided-cdp",
         ),
     ],
 )

@@ -43,7 +43,9 @@ def bound_colour(card: BoundCard) -> Pair:
 def short_name(card: BoundCard) -> str:
     """Return the name of a bound in the ladder."""
     if card.kind == "lower":
-        name = card.name.rpartition(", ")[2] if card.name.endswith("DP Fano") else card.name
+        name = card.name
+        if card.is_fano:
+            name = name.rpartition(", ")[2].removesuffix(" by distance")
         return f"{name[:1].upper()}{name[1:]}"
     own = short_names((card.method,))[card.method] if card.method else card.name
     return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"

@@ -72,9 +72,10 @@ HOW_TO_READ = """
 - **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
   Non-private lines may run through it, except where it says *private or not*: sampling alone then
   makes its edge, to within 1 %. The edge is **the floor** of the table.
-- **CDP Fano**: the lower bound of Fano's inequality for concentrated differential privacy (Kamath,
-  Liu and Zhang), over all data with this tail; under pure DP, **Pure-DP Fano**. The window's lower
-  edge is no smaller.
+- **CDP Fano**: a lower bound of Fano's type for zCDP algorithms, by distance, over all data with
+  this tail. It is drawn on the hardest case, on which it is proven, and on other data where the red
+  region is above it. Under zCDP the window's lower edge is no smaller. Under (ε, δ) it is about
+  algorithms that add Gaussian noise: others may run below. Under pure DP it is **Pure-DP Fano**.
 - **Dashed grey**: the error of an answer that ignores the data.
 - **×**: the error of the best private algorithm over the error without privacy, at the chosen
   point: the price of privacy.

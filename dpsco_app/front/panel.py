@@ -177,10 +177,15 @@ class FrontPanel:
     def _fano_is_true_here(self) -> bool:
         """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
 
-        There the region is above it, so that no private line crosses it.
+        They are its own hard instance, or the region is above it. So no line of the algorithms that
+        it binds crosses it.
         """
-        if not fano(self.scenario):
+        if not fano(self.scenario) or self.price:
             return False
+        card = bound(fano(self.scenario)).card
+        own = card.instance_problem, card.instance
+        if own == (self.scenario.problem, self.scenario.distribution):
+            return True
         here = dict(self.floor)
         worst = evaluations(self.scenario, (fano(self.scenario),))
         return all(e.x in here and e.value <= here[e.x].value for e in worst)

@@ -8,7 +8,6 @@ from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.base.law_classes import LawClass
 from dpsco_core.bounds.classes import covered
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
-from dpsco_core.data import Spike
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.window import notions_of
 from dpsco_core.results.report import evaluate
@@ -126,7 +125,7 @@ def fano(scenario: Scenario) -> str:
     """
     privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
     binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))
-    named = (c.slug for c in binding if c.instance == Spike.card.slug and c.privacy == privacy)
+    named = (c.slug for c in binding if c.is_fano and c.privacy == privacy)
     slug = next(named, "")
     holds = slug and scenario.geometry == "l2"
     return slug if holds and not evaluate(canonical(scenario), bound(slug)).failures else ""

@@ -328,6 +328,8 @@ class BoundCard(Card):
     geometry: Literal["l2", "lq"] = "l2"  # the geometry that the statement is about
     # lower bounds: whether a figure draws it; a variant of one that is drawn is in tables only
     drawn: bool = True
+    # lower bounds: whether it is the one that figures call Fano's, for its algorithms and losses
+    is_fano: bool = False
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 

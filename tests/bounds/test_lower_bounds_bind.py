@@ -172,7 +172,7 @@ def promised(method: str) -> set[str]:
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
     if not by_a_test(method):
-        forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp")
+        forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp", "fano-distance-cdp", "two-sided-cdp")
     if method_card(method).privacy == "pure":
         forms += ("hypercube-pure", "fano-pure")
     slugs = {f"lower.{area}.{form}" for area in areas for form in forms}

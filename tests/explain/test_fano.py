@@ -45,6 +45,7 @@ GOLDEN = {
     "fano-cdp": (0.0035375, 2.711e-4),  # E3
     "closed-hypercube-cdp": (0.031216, 6.061e-4),  # E5
     "hypercube-cdp": (0.031848, 6.410e-4),  # E6
+    "fano-distance-cdp": (0.050958, 8.64e-4),  # theory/bounds-everywhere.md, 4
     "fano-pure": (0.014723, 1.256e-3),  # P1
     "hypercube-pure": (0.10062, 4.347e-3),  # P3
 }
@@ -143,6 +144,9 @@ def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
     assert near * r["closed-cdp"] <= r["fano-cdp"]
     assert near * r["fano-cdp"] <= max(r["gilbert-cdp"], r["fano-cdp"])
     assert near * r["closed-hypercube-cdp"] <= r["hypercube-cdp"]
+    steps = ("one-distance-cdp", "distances-fano-cdp", "distances-both-ways-cdp")
+    climb = [r[key] for key in (*steps, "fano-distance-cdp")]
+    assert climb[1] >= near * climb[0] and climb == sorted(climb)
     assert near * r["literal-pure"] <= r["markov-pure"] * (1 + 1e-9)
     at = mean_instance(**changes)
     for rung in ladder(at):
@@ -259,7 +263,7 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     document = json.loads(printed(capsys, "--rho", "0.5", "--json"))
     forms = {form["key"]: form["value"] for form in document["forms"]}
     assert forms == {key: rung.value for key, rung in by_key(rho=0.5).items()}
-    assert document["proof"]["bound"] == by_key(rho=0.5)["hypercube-cdp"].value
+    assert document["proof"]["bound"] == by_key(rho=0.5)["fano-distance-cdp"].value
     assert document["problem"]["spike_probability"] == NOTE.own_probability
     text = printed(capsys, "--rho", "0.5")
     assert "0.0318480" in text.replace("0.031848\n", "0.0318480\n")

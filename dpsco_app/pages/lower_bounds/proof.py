@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds.words import brief
 from dpsco_core.bounds.instances.expectiles import EXACT
-from dpsco_core.explain.fano.builder import ExpectileProof, PackingProof, SignProof
+from dpsco_core.explain.fano.builder import DistanceProof, ExpectileProof, PackingProof
+from dpsco_core.explain.fano.forms import Rung
 from dpsco_core.explain.tracing import TracingProof
 
 
@@ -97,52 +98,87 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     )
 
 
-def sign_steps(at: SignProof) -> tuple[ProofStep, ...]:
-    """Return the proof on all sign patterns, for zCDP algorithms."""
-    start = (
+def distance_steps(at: DistanceProof) -> tuple[ProofStep, ...]:
+    """Return Fano's proof by distance on all sign patterns, for zCDP algorithms."""
+    spikes = "one spike" if at.typical == 1 else f"{at.typical} spikes"
+    radius = brief(at.radius)
+    return (
         ProofStep(
             name="All sign patterns",
-            why=f"The words are all $2^d$ patterns of d = {at.d} signs. With "
-            f"probability q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
-            f"{brief(at.spike_size)} in every coordinate), otherwise it is 0.",
+            why=f"Nature picks one of the $2^d$ patterns ν of d = {at.d} signs. With probability "
+            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
+            f"{brief(at.spike_size)} in every coordinate), otherwise it is 0. The mean is "
+            "$q^{1-1/p}\\nu$. There is no packing: every pattern counts.",
             number=f"{brief(at.log_size)} nats",
             unit=f"to know: d ln 2, {at.d} bits",
         ),
         ProofStep(
-            name="Separation",
-            why="The mean is $q^{1-1/p}\\nu$: a single wrong sign moves one coordinate of it by "
-            "$2q^{1-1/p}$.",
-            number=brief(2 * at.theta),
-            unit="for a wrong sign",
+            name="A ball around an answer holds few patterns",
+            why="Whatever the answer y, the patterns within a radius $t<\\sqrt d$ of it lie in "
+            "one direction u: $\\langle u,\\nu\\rangle\\ge\\sqrt{d-t^2}$. Random signs rarely "
+            f"do. So an answer that has seen no data is within t = {radius} of ν with a chance of "
+            "at most G(t):",
+            number=_percent(at.share),
+            unit=f"of all patterns, at most, within {radius}",
         ),
         ProofStep(
-            name="A good estimator decodes",
-            why="Read the signs off the estimate by *randomised rounding*: clip each coordinate "
-            "to $\\pm q^{1-1/p}$, and draw + or − so that the expected sign times $q^{1-1/p}$ is "
-            "the clipped value. A sign is then wrong with a probability of at most its "
-            "coordinate's error over $2q^{1-1/p}$. So if a share s of the signs is wrong on "
-            "average, the expected error is at least $2q^{1-1/p}\\sqrt d\\,s$. (Rounding by a "
-            "threshold at 0 would give half of that.) Guessing by coin (s = ½) costs "
-            f"{brief(at.mean_norm)}, the norm of the mean: the error of always answering 0.",
-            number=brief(at.wrong_sign_cost),
-            unit="if every sign were wrong",
+            name="Few records tell",
+            why="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even be "
+            "told which records they are.",
+            number=brief(at.expected_changes),
+            unit="spikes on average, nq",
         ),
-        _coupling(at.expected_changes, at.squared_changes),
-    )
-    return (
-        *start,
-        _groups(at.information),
         ProofStep(
-            name="Fano's inequality, sign by sign",
-            why="The signs are independent, so they share what the output tells: "
-            f"{brief(at.information / at.d)} nats a sign on average, of the ln 2 = 0.693 that a "
-            "sign holds. Given B, a share of at least $h^{-1}(\\ln 2-\\rho B^2/d)$ of the signs is "
-            "wrong (h is the entropy of a coin).",
-            number=_percent(at.error),
-            unit="wrong signs, at least",
+            name="What the output reveals",
+            why="ρ-zCDP: when B records change, the laws of the output move apart by a divergence "
+            "of at most $\\rho B^2$, in both directions and (times α) in every Rényi order α.",
+            number=f"{brief(at.told)} nats",
+            unit=f"may pass the privacy, given {spikes}",
         ),
-        _bound("$2q^{1-1/p}\\sqrt d$ times that share.", at.bound),
+        ProofStep(
+            name="A hit stays unlikely",
+            why="By data processing the output lifts the chance of a hit from G(t) to at most "
+            "X. It is the smaller of two numbers: what the divergence of order 1 allows when it "
+            "is counted both ways, and what the best order α allows, "
+            "$e^{-(\\sqrt{\\ln1/G}-\\sqrt{\\rho B^2})^2}$. Fano's inequality, "
+            "$(\\rho B^2+\\ln2)/\\ln\\frac1G$, is weaker than the first.",
+            number=_percent(at.hit),
+            unit=f"chance of an answer within {radius}, at most, given {spikes}",
+        ),
+        ProofStep(
+            name="The integral over distances",
+            why="A mean distance is the sum of the chances to be farther off than t, over all t: "
+            "$E\\|\\nu-y\\|\\ge\\int_0^{\\sqrt d}(1-X)\\,dt$. A single t, as in a packing, would "
+            f"waste the rest. If nothing were revealed, it would be {brief(at.farthest)}.",
+            number=brief(at.nearest),
+            unit=f"proven mean distance to ν, given {spikes}",
+        ),
+        ProofStep(
+            name="Average over the spikes",
+            why="Average that distance over B. (To put the mean of B into it would prove nothing.)",
+            number=brief(at.bound / at.theta if at.theta > 0 else 0.0),
+            unit="proven mean distance to ν",
+        ),
+        _bound("The estimate is off by $q^{1-1/p}$ times that distance.", at.bound),
     )
+
+
+FORM_NAMES = {
+    "fano-cdp": "The paper's packing, one distance",
+    "gilbert-cdp": "More words: Gilbert's code",
+    "one-distance-cdp": "All sign patterns, one distance (Duchi and Wainwright)",
+    "distances-fano-cdp": "All distances",
+    "distances-both-ways-cdp": "All distances, divergence counted both ways",
+    "fano-distance-cdp": "All distances, all Rényi orders: the proof above",
+    "two-sided-cdp": "The information both ways in one piece, without Fano's events",
+}
+
+
+def forms_table(forms: Sequence[Rung]) -> str:
+    """Return the forms of Fano's bound for zCDP algorithms, from the paper's to the sharpest."""
+    values = {form.key: form.value for form in forms}
+    rows = [f"| {name} | {brief(values[key])} |" for key, name in FORM_NAMES.items()]
+    return "\n".join(["| Form, each at its best q | least error |", "|---|---|", *rows])
 
 
 def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[ProofStep, ...]:

@@ -10,10 +10,11 @@ from dpsco_app.pages.lower_bounds import words
 from dpsco_app.pages.lower_bounds.figures import caught_figure, curve_figure
 from dpsco_app.pages.lower_bounds.floor import floor_steps
 from dpsco_app.pages.lower_bounds.proof import (
+    distance_steps,
     draw_steps,
     expectile_steps,
+    forms_table,
     packing_steps,
-    sign_steps,
     tracing_steps,
 )
 from dpsco_app.pages.lower_bounds.state import (
@@ -30,7 +31,8 @@ from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import budget_text
 from dpsco_app.parts.page import draw_parts, draw_scenes, slider, to_explore
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.explain.fano.builder import PackingProof
+from dpsco_core.explain.fano.builder import DistanceProof, PackingProof
+from dpsco_core.explain.fano.forms import Rung, ladder
 from dpsco_core.explain.fano.instance import (
     PROOFS,
     FanoCurve,
@@ -53,6 +55,11 @@ PROVE = words.QUESTIONS["prove"]
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
     at = MeanInstance(scenario=point)
     return curves(at), floors(at)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
+def _forms(point: Scenario) -> tuple[Rung, ...]:
+    return ladder(MeanInstance(scenario=point))
 
 
 _spied = st.cache_resource(
@@ -97,8 +104,9 @@ def form_of(view: View, scenario: Scenario) -> str:
     notion = about(view, scenario)
     if view.hard == "hypercube" and notion != "zcdp":
         return "approx-packing"
-    head = "fano" if view.hard == "spike" else "hypercube"
-    return f"{head}-{'pure' if notion == 'pure' else 'cdp'}"
+    if view.hard == "hypercube":
+        return "fano-distance-cdp"
+    return "fano-pure" if notion == "pure" else "fano-cdp"
 
 
 def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -107,7 +115,8 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     curves, least = numbers(at)
     curve = next(c for c in curves if c.slug == slug)
     q = min(at.largest("spike" if view.hard == "spike" else "hypercube"), curve.best_q * view.shift)
-    proof, pure = at.proof(q), curve.binds == "pure"
+    packed, pure = view.hard == "spike", curve.binds == "pure"
+    proof = at.proof(q) if packed else at.by_distance(q)
     expectiles = at.expectiles(q) if slug == "approx-packing" else None
     bound = expectiles.bound if expectiles else proof.pure_bound if pure else proof.bound
     answer = words.proof_title(curve, bound)
@@ -123,10 +132,12 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         text, steps = words.ABOUT_EXPECTILE, expectile_steps(expectiles)
     elif isinstance(proof, PackingProof):
         text, steps = words.ABOUT_PACKING, packing_steps(proof, pure=pure)
-    else:
-        text, steps = words.ABOUT_PROOF, sign_steps(proof)
+    elif isinstance(proof, DistanceProof):
+        text, steps = words.ABOUT_PROOF, distance_steps(proof)
     st.markdown(text)
     draw_steps(steps)
+    if not pure and not expectiles:
+        st.markdown(f"{words.ABOUT_FORMS}\n\n{forms_table(_forms(at.scenario))}")
 
 
 def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:

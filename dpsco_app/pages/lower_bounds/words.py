@@ -60,6 +60,11 @@ ABOUT_PACKING = (
     "statistics, as the records hold at most nβ nats; the second that of privacy. For a packing "
     "of your own: `dpsco fano --help`."
 )
+ABOUT_FORMS = (
+    "How much each step of the argument gains. The first two are the paper's Theorem 1.4 with a "
+    "packing; from the third on all sign patterns are words. One distance is the continuum Fano of "
+    "Duchi and Wainwright (2013)."
+)
 ABOUT_EXPECTILE = (
     "This proof compares all sign patterns at once. Privacy keeps the output from making any "
     "pattern much more likely than another. So whatever you answer, most patterns stay possible, "
@@ -105,15 +110,17 @@ carry that much.
   releases within it may: ρ is theirs.
 - In the figure over q a record is a spike of size $q^{-1/p}$ along a hidden pattern with
   probability q, and otherwise 0. A diamond marks the best q of a bound, red is the largest bound on
-  the algorithms that your budget is about. Hypercube and rate distortion hide any pattern of signs,
-  tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code sizes) the
-  largest one known to exist. A bound ends where its mean would leave R.
+  the algorithms that your budget is about. Two-sided information, Fano by distance, hypercube and
+  rate distortion hide any pattern of signs, tracing draws the signs with a bias, and the older
+  forms of Fano take the paper's packing, or (exact code sizes) the largest one known to exist. A
+  bound ends where its mean would leave R.
 - **Sampling alone** is the best bound on every algorithm, private or not, for means within R
   (signs with hidden biases).
 - **The window**: the best proven upper bound divided by the floor, for one class: coordinates with
   a p-th moment of at most 1, means of norm at most R. Upper bounds may use no more than that.
 - The bounds: Kamath, Liu and Zhang (2022), Theorem 1.4 and Lemma 6.3, with explicit constants; the
-  hypercube is a sharper variant of Lemma 6.3 with the same ingredients.
+  hypercube is a sharper variant of Lemma 6.3 with the same ingredients. Fano by distance and
+  two-sided information are proven in theory/bounds-everywhere.md, 4 and 1.
 """
 
 

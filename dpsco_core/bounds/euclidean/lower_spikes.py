@@ -171,7 +171,15 @@ def _over_spikes(
     latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
     return bound_over(
         risk_card(
-            name, title, statement, summary, latex, privacy, strong=strong, instance=instance
+            name,
+            title,
+            statement,
+            summary,
+            latex,
+            privacy,
+            strong=strong,
+            instance=instance,
+            is_fano=name == "fano-pure",
         ),
         value,
         prior_within(
@@ -200,8 +208,9 @@ _ENTROPY = (
 _ROWS = (
     (
         "fano-cdp",
-        "CDP Fano",
-        "Fano's inequality for concentrated DP on a code of rare spikes.",
+        "CDP Fano, paper's packing",
+        "Fano's inequality for concentrated DP on a code of rare spikes, as printed: the form by "
+        "distance is larger.",
         ("Theorem 1.4 with Theorem 6.4, explicit", _PACKED + _FANO_CDP),
         ("Theorem 1.4 with Theorem 6.1, explicit", _PACKED_SQUARED + _FANO_CDP),
     ),

@@ -18,6 +18,7 @@ from dpsco_core.bounds.euclidean.lipschitz_moments import (
     LIPSCHITZ_MOMENT_LOWER,
     LIPSCHITZ_MOMENT_RATES,
 )
+from dpsco_core.bounds.euclidean.lower_information import INFORMATION_RISKS
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
 from dpsco_core.bounds.euclidean.lower_priors import LOWER_PRIOR_RISKS
 from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
@@ -54,6 +55,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *RUN_RISKS,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
+    *INFORMATION_RISKS,
     *SPIKE_RISKS,
     *LOWER_PRIOR_RISKS,
     *OTHER_RISKS,

@@ -7,7 +7,15 @@ from typing import Literal
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
-from dpsco_core.bounds.instances import assouad, hypercube, packing, rate_distortion, spikes
+from dpsco_core.bounds.instances import (
+    assouad,
+    distance,
+    hypercube,
+    packing,
+    rate_distortion,
+    spikes,
+    two_sided,
+)
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     approximate_leakage,
@@ -126,8 +134,8 @@ def hardest_signs(
     r"""Return the spike probability at which the hypercube of signs is hardest under a budget.
 
     There the largest lower bound that is proven on it, of those that bind every algorithm of the
-    budget, is largest: packing or Assouad under :math:`(\varepsilon,\delta)` and pure budgets, rate
-    distortion or the hypercube's own form under zCDP.
+    budget, is largest: packing or Assouad under :math:`(\varepsilon,\delta)` and pure budgets;
+    under zCDP two-sided information, Fano's by distance or an older one.
 
     Parameters
     ----------
@@ -158,6 +166,10 @@ def _on_signs(
         if form != "linear":  # rate distortion says nothing of the linear form
             q = rate_distortion.best(n, d, order, rho, largest, squared=squared)
             yield rate_distortion.distortion(q, n, d, order, rho, squared=squared), q
+        q = distance.best(n, d, order, rho, largest, form)
+        yield distance.fano_distance(q, n, d, order, rho, form), q
+        q = two_sided.best(n, d, order, rho, largest, form)
+        yield two_sided.two_sided(q, n, d, order, rho, form), q
         return
     delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
     level = budget.epsilon, delta

@@ -66,6 +66,7 @@ def _spikes(
     quantity: Quantity = "l2 error",
     smallest_d: int = 1,
     drawn: bool = True,
+    is_fano: bool = False,
     letters: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
     at, best = form or FORMS[name]
@@ -89,6 +90,7 @@ def _spikes(
         privacy=privacy,
         instance=instance,
         drawn=drawn,
+        is_fano=is_fano,
     )
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
     return over_prior(card, value, _within_class(instance), *sizes, letters=letters)
@@ -101,10 +103,12 @@ _hypercube_pure = partial(_spikes, instance="hypercube", privacy="pure")
 SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
     _fano_cdp(
         "fano-cdp",
-        "CDP Fano",
+        "CDP Fano, paper's packing",
         "Theorem 1.4 with Lemma 6.3, explicit: form (F)",
-        "Fano's inequality for concentrated DP on a code of rare spikes: too few spikes "
-        "are seen to tell the words apart.",
+        "Fano's inequality for concentrated DP on a code of rare spikes: too few spikes are seen "
+        "to tell the words apart. As printed, with its constants explicit: it uses few of all "
+        "patterns and a single distance, and loses a constant factor that the form by distance "
+        "does not.",
         r"\max_q\frac{q^{1-1/p}\sqrt{d/8}}{2}"
         r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+",
         smallest_d=9,
@@ -113,7 +117,8 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
         "fano-cdp-gilbert",
         "CDP Fano, exact code sizes",
         "Theorem 1.4 with Lemma 6.3, Gilbert's code at its best distance",
-        "The same argument with as many words as Gilbert's count allows.",
+        "The same argument with as many words as Gilbert's count allows; still a packing, and a "
+        "single distance.",
         r"\max_{q,\,\delta}\frac{q^{1-1/p}\sqrt{\delta}}{2}"
         r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\ln N(\delta)}\Big]_+,\ "
         r"N(\delta)=\frac{\binom dw}{\sum_{i<\delta/2}\binom wi\binom{d-w}i},\ "
@@ -125,9 +130,10 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
     ),
     _fano_cdp(
         "fano-cdp-squared",
-        "CDP Fano, squared error",
+        "CDP Fano, paper's packing, squared error",
         "Theorem 1.4 with Lemma 6.3, explicit, squared",
-        "Fano's inequality for concentrated DP on a code of rare spikes.",
+        "Fano's inequality for concentrated DP on a code of rare spikes, as printed: the form by "
+        "distance is larger.",
         r"\max_q\frac{q^{2-2/p}\,d/8}{4}"
         r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+",
         drawn=False,
@@ -143,6 +149,7 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
         r"\max_q\frac{q^{1-1/p}\sqrt{d/8}}{2}\,"
         r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + BINOMIAL,
         smallest_d=8,
+        is_fano=True,
     ),
     _fano_pure(
         "fano-pure-markov",

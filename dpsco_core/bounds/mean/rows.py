@@ -7,6 +7,7 @@ from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.floors import FLOORS
 from dpsco_core.bounds.mean.intervals import INTERVALS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
+from dpsco_core.bounds.mean.lower_information import INFORMATION_BOUNDS
 from dpsco_core.bounds.mean.lower_kamath import OTHER_LOWER_BOUNDS, SPIKE_LOWER_BOUNDS
 from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS
@@ -14,6 +15,7 @@ from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
 
 LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
+    *INFORMATION_BOUNDS,
     *SPIKE_LOWER_BOUNDS,
     *PRIOR_BOUNDS,
     *OTHER_LOWER_BOUNDS,

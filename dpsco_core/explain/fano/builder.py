@@ -1,9 +1,9 @@
 r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
 
-`Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing, `PackingProof` and `SignProof` are
-the two proofs on the hard instances of its Lemma 6.3, `ExpectileProof` is the packing of all sign
-patterns for every (epsilon, delta) algorithm. All evaluate `dpsco_core.bounds`; nothing is bounded
-here.
+`Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing. `PackingProof` and `SignProof` are
+the two proofs on the hard instances of its Lemma 6.3, `DistanceProof` is Fano's argument by
+distance on all sign patterns, and `ExpectileProof` is their packing for every (epsilon, delta)
+algorithm. All evaluate `dpsco_core.bounds`; nothing is bounded here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.instances import hypercube, packing, spikes
+from dpsco_core.bounds.instances import distance, hypercube, packing, spikes
 from dpsco_core.bounds.instances.fano import (
     LOG_2,
     decoding_error,
@@ -282,6 +282,56 @@ class SignProof(SpikeProof):
     def pure_error(self) -> float:
         """Share of wrong signs, for epsilon-DP algorithms."""
         return self.pure_bound / self.wrong_sign_cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceProof(SignProof):
+    r"""The numbers of Fano's proof by distance on the sign hypercube, at one spike probability q.
+
+    Theory/bounds-everywhere.md, 4. Some of the numbers are at a typical number of spikes, and at
+    one radius; the bound is over all of them.
+    """
+
+    @property
+    def typical(self) -> int:
+        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        return max(1, round(self.expected_changes))
+
+    @property
+    def radius(self) -> float:
+        """The radius that is shown, in units of a sign."""
+        return math.sqrt(self.d / 2)
+
+    @property
+    def share(self) -> float:
+        """Largest share of all patterns in a ball of that radius."""
+        return float(np.exp(distance.log_ball(self.d, np.array([self.radius]))[0]))
+
+    @property
+    def told(self) -> float:
+        """What an output tells at that many spikes, in nats: rho times their square."""
+        return self.rho * self.typical**2
+
+    @property
+    def hit(self) -> float:
+        """Largest chance that the answer is within the radius of the secret."""
+        log_share, words = np.log(self.share), self.d * LOG_2
+        return float(distance.chance(np.array(self.told), np.array(log_share), log_words=words))
+
+    @property
+    def farthest(self) -> float:
+        """Distance of the answer 0 to the signs."""
+        return math.sqrt(self.d)
+
+    @property
+    def nearest(self) -> float:
+        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        return float(distance.remaining(np.array([self.told]), self.d)[0])
+
+    @property
+    def bound(self) -> float:
+        """Theorem 2 at q."""
+        return distance.fano_distance(self.q, self.n, self.d, self.order, self.rho)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,13 @@ largest, which is its value in the catalogue's row of that name, where it has on
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances import distance, hypercube, spikes, two_sided
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.prior import approximate_level
@@ -93,6 +94,7 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
             distortion.distortion,
         ),
     )
+    concentrated += _by_distance((n, d, order, rho), cube)
     markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
     corners, patterns = hypercube.best_pure(*dp, cube), best_packing(n, d, order, implied, cube)
     # The row that binds every (epsilon, delta) algorithm says nothing of epsilon under zCDP.
@@ -126,6 +128,30 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
     )
 
 
+def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form, ...]:
+    """Return Fano's forms on all sign patterns, from a single distance to all, and two-sided."""
+    kinds: tuple[tuple[str, str, distance.Chance], ...] = (
+        ("distances-fano-cdp", "", "fano"),
+        ("distances-both-ways-cdp", "", "both ways"),
+        ("fano-distance-cdp", "fano-distance-cdp", "all orders"),
+    )
+    one, both = distance.best_one(*cdp, cube), two_sided.best(*cdp, cube)
+    return (
+        ("one-distance-cdp", "", "hypercube", one, distance.one_distance),
+        *(
+            (
+                key,
+                slug,
+                "hypercube",
+                distance.best(*cdp, cube, kind=kind),
+                partial(distance.fano_distance, kind=kind),
+            )
+            for key, slug, kind in kinds
+        ),
+        ("two-sided-cdp", "two-sided-cdp", "hypercube", both, two_sided.two_sided),
+    )
+
+
 def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
     return packing_at(q, n, d, order, (epsilon, 0.0))
 
@@ -150,6 +176,8 @@ def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
 # -- the proofs ---------------------------------------------------------------------------------
 
 Numbers = dict[str, float | str]
+_PACKED = ("squared_changes", "information", "error", "bound")
+_BY_DISTANCE = ("typical", "told", "radius", "share", "hit", "farthest", "nearest", "bound")
 
 
 def proofs(at: MeanInstance) -> dict[str, Numbers]:
@@ -157,17 +185,19 @@ def proofs(at: MeanInstance) -> dict[str, Numbers]:
 
     The last number of a proof, its `bound`, is the value of the form. Two forms have other q, so
     that a proof for zCDP algorithms and one for pure DP share no number that depends on q. On all
-    signs there is a third one, by expectiles, under pure and approximate budgets.
+    signs the first is Fano's by distance, and there is a third one, by expectiles, under pure and
+    approximate budgets.
     """
     forms = {rung.key: rung for rung in ladder(at)}
     head = "fano" if at.scenario.distribution == "spike" else "hypercube"
-    concentrated, pure = forms[f"{head}-cdp"], forms[f"{head}-pure"]
-    zcdp, other = at.proof(concentrated.q), at.proof(pure.q)
+    concentrated = forms["fano-cdp" if head == "fano" else "fano-distance-cdp"]
+    pure = forms[f"{head}-pure"]
+    other = at.proof(pure.q)
     counts = ("q", "theta", "mean_norm", "log_size", "expected_changes")
     endings = {
-        "proof": _numbers(
-            concentrated, zcdp, (*counts, "squared_changes", "information", "error", "bound")
-        ),
+        "proof": _numbers(concentrated, at.proof(concentrated.q), (*counts, *_PACKED))
+        if head == "fano"
+        else _numbers(concentrated, at.by_distance(concentrated.q), (*counts, *_BY_DISTANCE)),
         "pure_proof": _numbers(pure, other, counts)
         | {"error": other.pure_error, "bound": other.pure_bound},
     }

@@ -15,12 +15,17 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.instances import hypercube, packing, spikes, tracing
+from dpsco_core.bounds.instances import distance, hypercube, packing, spikes, tracing, two_sided
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.fano.builder import ExpectileProof, PackingProof, SignProof
+from dpsco_core.explain.fano.builder import (
+    DistanceProof,
+    ExpectileProof,
+    PackingProof,
+    SignProof,
+)
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
@@ -102,6 +107,11 @@ class MeanInstance:
         proof = PackingProof if s.distribution == "spike" else SignProof
         return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
 
+    def by_distance(self, q: float) -> DistanceProof:
+        """Return the numbers of Fano's proof by distance at q."""
+        s = self.scenario
+        return DistanceProof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
+
     def expectiles(self, q: float) -> ExpectileProof | None:
         """Return the numbers of the proof by expectiles at q; None under a zCDP budget."""
         level = approximate_level(self.setting)
@@ -182,6 +192,8 @@ def best_packing(n: int, d: int, order: float, level: Level, largest: float) -> 
 
 
 _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float]], ...] = (
+    ("two-sided-cdp", "zcdp", "hypercube", two_sided.two_sided, two_sided.best),
+    ("fano-distance-cdp", "zcdp", "hypercube", distance.fano_distance, distance.best),
     ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
     ("rate-distortion-cdp", "zcdp", "hypercube", distortion.distortion, distortion.best),
     ("tracing-cdp", "zcdp", "tracing", tracing.tracing_l2, tracing.best_tracing),

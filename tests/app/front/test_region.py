@@ -151,12 +151,16 @@ def test_fano_s_line_is_the_bound_on_the_algorithms_of_the_budget(
     problem: str, budget: dict[str, float | None], name: str
 ) -> None:
     scenario = Scenario(problem=problem, p=2.0, **budget)  # type: ignore[arg-type]
+    if scenario.delta != 0:  # on other data the worst case is above what is known to bind there
+        (panel,) = front_figure([Study(scenario=scenario)], View()).panels
+        assert fano(scenario) not in [line.key for line in panel.lines]
+        hard = hardest(scenario)
+        assert hard is not None
+        scenario = hard
     (panel,) = front_figure([Study(scenario=scenario)], View()).panels
     (line,) = [line for line in panel.lines if line.key == fano(scenario)]
     pure = scenario.delta == 0
     assert (line.name, bound(line.key).card.privacy) == (name, "pure" if pure else "zcdp")
-    gaussian = bound(fano(replace(scenario, epsilon=1.0, delta=1e-6, rho=None)))
-    assert (line.y[0] > gaussian.value(scenario.setting)) is pure
 
 
 def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:

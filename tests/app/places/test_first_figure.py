@@ -77,11 +77,8 @@ def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> N
         lines = {t["name"] for t in drawn if t.get("error_y")}
         proven = {t["name"] for t in drawn if t.get("name") and not t.get("error_y")} - lines
         assert 1 <= len(lines) <= 4
-        assert proven - {"answer without data"} == {
-            "the window",
-            "the floor",
-            "CDP Fano",
-        }
+        fano = {"CDP Fano"} if axis == "x2" else set()  # it binds on the hardest case
+        assert proven - {"answer without data"} == {"the window", "the floor"} | fano
     assert list(ladder(page)) == sorted(ladder(page), key=lambda name: -_end(ladder(page)[name]))
 
 

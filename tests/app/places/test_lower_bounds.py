@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -18,7 +17,12 @@ from dpsco_app.pages.lower_bounds.figures import (
     sweep_figure,
 )
 from dpsco_app.pages.lower_bounds.page import bare
-from dpsco_app.pages.lower_bounds.proof import expectile_steps, packing_steps, sign_steps
+from dpsco_app.pages.lower_bounds.proof import (
+    distance_steps,
+    expectile_steps,
+    forms_table,
+    packing_steps,
+)
 from dpsco_app.pages.lower_bounds.prove import numbers
 from dpsco_app.pages.lower_bounds.state import SCENES, STATE, View, instance_of
 from dpsco_app.pages.lower_bounds.words import (
@@ -39,7 +43,8 @@ from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.builder import PackingProof
-from dpsco_core.explain.fano.instance import curves, floors, largest
+from dpsco_core.explain.fano.forms import ladder
+from dpsco_core.explain.fano.instance import curves, floors, largest, mean_instance
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, press, texts
@@ -95,8 +100,8 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
             assert ladder_of(figure)[curve.name] == [brief(curve.best)]
             is_red = line_of(figure, curve.name).colour == IMPOSSIBLE.edge
             assert is_red == (curve in best.values())
-        assert [row.name for row in figure.ladder.rows if row.bold] == ["CDP Fano"]
-        assert line_of(figure, "CDP Fano").colour == INK
+        assert [row.name for row in figure.ladder.rows if row.bold] == ["CDP Fano, paper's packing"]
+        assert line_of(figure, "CDP Fano, paper's packing").colour == INK
         (upright,) = [e for e in figure.panels[0].lines if e.label == "the proof's q"]
         assert set(upright.x) == {0.003}
         windows = standing(bare(scenario)).windows
@@ -153,13 +158,18 @@ def test_every_proof_ends_with_its_bound(name: str) -> None:
         steps, value = expectile_steps(expectiles), expectiles.bound
     else:
         proof = instance.proof(q)
-        packed = isinstance(proof, PackingProof)
-        steps = packing_steps(proof, pure=pure) if packed else sign_steps(proof)
-        value = proof.bound
+        if isinstance(proof, PackingProof):
+            steps, value = packing_steps(proof, pure=pure), proof.bound
+        else:
+            steps, value = distance_steps(instance.by_distance(q)), instance.by_distance(q).bound
     assert steps[-1].name == "The bound"
     assert steps[-1].number == brief(value)
     assert steps[0].name == ("A packing" if view.hard == "spike" else "All sign patterns")
-    assert [s.name for s in steps][3] in ("Coupling", "The best conceivable posterior")
+    assert [s.name for s in steps][3] in (
+        "Coupling",
+        "The best conceivable posterior",
+        "What the output reveals",
+    )
     assert all("nan" not in s.number for s in steps)
 
 
@@ -230,7 +240,7 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
     for budget, last, step in (
         ({}, every, "The best conceivable posterior"),
         ({"delta": "0"}, "**0.0957**  \nleast expected error", "The best conceivable posterior"),
-        ({"whom": "zcdp"}, "**0.0754**  \nleast expected error", "Fano's inequality, sign by sign"),
+        ({"whom": "zcdp"}, "**0.0975**  \nleast expected error", "Fano's inequality, sign by sign"),
     ):
         page = open_at("lower_bounds", **WINDOW, part="prove", hard="hypercube", **budget)
         steps = [m.value for m in page.container(key="lower_steps").markdown]
@@ -324,22 +334,14 @@ def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
     assert "d must be at least 2" in below(page)
 
 
-def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() -> None:
-    """The l2 error is at least 2 theta sqrt(d) times the share of wrong signs, or only once."""
-    d, theta = 4, 0.5
-    estimates = np.random.default_rng(0).normal(size=(2000, d))
-    signs = np.ones(d)
-    errors = np.linalg.norm(estimates - theta * signs, axis=1)
-    clipped = np.clip(estimates / theta, -1, 1)
-    rounded = (1 - clipped).mean(axis=1) / 2  # the chance of a minus where the sign is a plus
-    assert np.all(errors >= 2 * theta * np.sqrt(d) * rounded * (1 - 1e-12))
-    barely = np.full(d, -1e-9)  # every sign is wrong by a threshold at 0
-    error = np.linalg.norm(barely - theta * signs)
-    assert error < 0.51 * 2 * theta * np.sqrt(d)
-    at = instance_of(View(), HARD)
-    step = sign_steps(at.proof(at.own_probability))[2]
-    assert "randomised rounding" in step.why and "would give half" in step.why
-    assert "errs by" not in step.why
+def test_the_forms_climb_from_the_packing_to_two_sided_information() -> None:
+    at = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6)
+    table = forms_table(ladder(at))
+    values = [float(row.split("|")[2]) for row in table.splitlines()[2:]]
+    assert values == sorted(values)
+    assert values[0] == pytest.approx(0.00573) and values[-2:] == pytest.approx([0.0975, 0.115])
+    small = forms_table(ladder(mean_instance(d=8, p=2.0, rho=0.028014)))
+    assert "| 0 |" in small and "| 0.0409 |" in small
 
 
 def test_a_small_probability_is_not_written_as_zero() -> None:
@@ -357,7 +359,7 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
     drawn, own_floors = numbers(at)
     cube = next(c for c in drawn if c.slug == "hypercube-cdp")
     why = floors_sentence(drawn, cube)
-    assert brief(own_floors.concentrated) in why and "CDP rate distortion" in why
+    assert brief(own_floors.concentrated) in why and "CDP two-sided information" in why
     largest_one = max((c for c in drawn if c.binds == "zcdp"), key=lambda c: c.best)
     assert floors_sentence(drawn, largest_one) == ""
     assert f"{short_text(own_floors.concentrated / cube.best, 2)} times this one" in why
@@ -365,8 +367,8 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
     at = instance_of(View(), HARD)
-    first = sign_steps(at.proof(at.own_probability))[0]
-    assert first.name == "All sign patterns" and "packing" not in first.why
+    first = distance_steps(at.by_distance(at.own_probability))[0]
+    assert first.name == "All sign patterns" and "no packing" in first.why
 
 
 def test_the_figure_of_the_window_names_whose_it_is() -> None:

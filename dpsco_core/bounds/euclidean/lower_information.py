@@ -1,0 +1,79 @@
+"""Private lower bounds on excess risk on all sign patterns: Fano by distance, and both ways.
+
+Theorems 2 and 1 of theory/bounds-everywhere.md, 4, 2.1 and 3; the classes of losses are those of
+`lower_spikes`.
+"""
+
+from dataclasses import replace
+
+from dpsco_core.base.cards import OWN
+from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
+from dpsco_core.bounds.instances.prior import prior_within
+from dpsco_core.bounds.mean import lower_information as information
+from dpsco_core.bounds.mean.lower_priors import Value, on_hypercube
+
+
+def _on_signs(
+    name: str,
+    title: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    value: Value,
+    *,
+    strong: bool,
+    letters: tuple[Letter, ...],
+    is_fano: bool = False,
+) -> Bound:
+    unit = r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" if strong else r"\frac{gM}2\max_qq^{1-1/p}"
+    card = risk_card(
+        name,
+        title,
+        f"{statement}, {'quadratic' if strong else 'linear'} losses",
+        summary,
+        unit + latex,
+        "zcdp",
+        strong=strong,
+        instance="hypercube",
+        paper=OWN,
+        is_fano=is_fano,
+    )
+    within = prior_within(on_hypercube, lambda s: mean_cap(s, strong), where(strong))
+    return bound_over(card, value, within, letters=letters)
+
+
+# There the strong convexity is called lambda.
+_TOLD = tuple(
+    replace(letter, token=r"\beta") if letter.token == r"\lambda" else letter
+    for letter in information.BOTH_WAYS
+)
+INFORMATION_RISKS: tuple[Bound, ...] = tuple(
+    bound
+    for strong in (False, True)
+    for bound in (
+        _on_signs(
+            "fano-distance-cdp",
+            "CDP Fano by distance",
+            "Theorem 2 of docs/theory/bounds-everywhere.md, 4",
+            information.FANO_SUMMARY,
+            information.WITHIN_SQUARED if strong else information.WITHIN_LINEAR,
+            information.distance_value,
+            strong=strong,
+            letters=information.BY_DISTANCE,
+            is_fano=True,
+        ),
+        _on_signs(
+            "two-sided-cdp",
+            "CDP two-sided information",
+            "Theorem 1 of docs/theory/bounds-everywhere.md, 1 to 3, with Lemma J",
+            information.TWO_SIDED_SUMMARY,
+            (information.TOLD_SQUARED if strong else information.TOLD_LINEAR).replace(
+                r"\lambda", r"\beta"
+            ),
+            information.two_sided_value,
+            strong=strong,
+            letters=_TOLD,
+        ),
+    )
+)

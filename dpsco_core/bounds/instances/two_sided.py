@@ -1,0 +1,246 @@
+r"""Two-sided information on the sign hypercube: what a zCDP output can tell, counted both ways.
+
+Privacy bounds the divergence of two data sets in both orders. So the mutual information of signs
+and output *plus* their lautum information is at most :math:`\kappa=\rho B^2(1-2^{-d})`, B the
+number of spikes: Lemma J of theory/bounds-everywhere.md, 1. Theorem 1 there bounds the least mean
+loss at that much of it by a maximum of lines,
+
+.. math::
+    \Phi(\kappa)=\max_\lambda\frac{H-\kappa}\lambda,\quad
+    H=\inf_y\sup_c\big[c-E\,f^*(c-\lambda\ell_y(\nu))\big],\quad f(x)=(x-1)\ln x.
+
+Every :math:`\lambda` gives a valid line, and every c to every answer y: a coarse choice of them can
+only lower the bound. The infimum over answers is over their norm alone
+(theory/sharper-approx-bounds.md, 2), and is bounded from below on intervals of the norm. Where
+numbers replace functions they err towards a smaller bound: the conjugate is a chord of itself, and
+signs in high dimension are spread out.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.instances.binomial import (
+    Floats,
+    expectation,
+    log_pmf,
+    maximise,
+    search_range,
+)
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
+from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+
+_LINES = 48  # Lines of the first grid.
+_ROUNDS = 5  # In each, points come between those whose lines matter.
+_ENOUGH = 150  # So many lines on the envelope need no more between them.
+_SMALL = 0.03  # Below this share of its start the bound is not refined.
+_INTERVALS, _HALVINGS = 10, 6  # Intervals of an answer's norm, and how often one is halved.
+_ATOMS = 256  # up to this dimension the law of a sum of signs is exact
+_SPACING = 0.05  # between its points in higher dimension, in standard deviations
+
+
+@lru_cache(maxsize=1)
+def _conjugate_table() -> tuple[Floats, Floats, Floats]:
+    r"""Return c, :math:`f^*(c)` and :math:`\ln t`, with :math:`t+\ln t=1-c`, for increasing c."""
+    log_t = np.linspace(20.0, -690.0, 142_001)
+    t = np.exp(log_t)
+    c = 1 - t - log_t
+    return c, np.exp(-log_t) + t - 2 + c, log_t
+
+
+def conjugate(c: Floats) -> Floats:
+    r"""Return :math:`f^*(c)=\frac1t+t-2+c` of :math:`f(x)=(x-1)\ln x`, or slightly more.
+
+    A chord of a convex function is above it: the relative excess is below 1e-5. Outside of the
+    table, which ends far beyond what any bound uses, it is constant on the left and huge on the
+    right.
+    """
+    nodes, values, _ = _conjugate_table()
+    return np.interp(c, nodes, values, right=1e306)
+
+
+def _slopes(c: Floats) -> tuple[Floats, Floats]:
+    r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`."""
+    nodes, _, log_t = _conjugate_table()
+    x = np.exp(np.minimum(-np.interp(c, nodes, log_t), 690.0))
+    return x, x * (x / (1 + x))
+
+
+@lru_cache(maxsize=64)
+def sum_of_signs(d: int) -> tuple[Floats, Floats]:
+    r"""Return points and weights of :math:`W=(2\mathrm{Bin}(d,\frac12)-d)/\sqrt d`.
+
+    Beyond d = 256 the mass between two points of a grid is moved to these, with the same mean:
+    means of convex functions only grow by that, and with them the part of the bound that is
+    subtracted. Beyond d = 1000 the smallest weights are raised to what a double holds.
+    """
+    root = math.sqrt(d)
+    counts = np.arange(d + 1, dtype=np.float64)
+    sums = (2 * counts - d) / root
+    # No weight is rounded to 0, where the function could be as large as its inverse.
+    weights = np.maximum(np.exp(log_pmf(counts, d, np.full(1, 0.5))), 1e-305)
+    if d <= _ATOMS:
+        return sums, weights
+    near = np.arange(-6.0, min(root, 9.0), _SPACING)
+    far = np.linspace(near[-1], root, 2 + math.ceil((root - near[-1]) / 0.5))[1:]
+    points = np.concatenate([[-root], near, far])
+    left = np.clip(np.searchsorted(points, sums, side="right") - 1, 0, len(points) - 2)
+    share = np.clip((sums - points[left]) / (points[left + 1] - points[left]), 0.0, 1.0)
+    size = len(points)
+    spread = _sums(left, weights * (1 - share), size)
+    return points, spread + _sums(left + 1, weights * share, size)
+
+
+def _sums(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(group, values, size), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastLoss:
+    r"""The least mean loss at every amount of two-sided information."""
+
+    start: float  # without any information
+    lines: Envelope
+    last: float  # the information from which on the bound is 0
+
+    def at(self, information: Floats) -> Floats:
+        """Return the bound at every amount of information."""
+        return np.where(information > 0, self.lines.at(information), self.start)
+
+
+@lru_cache(maxsize=256)
+def curve(d: int, form: Form) -> LeastLoss:
+    r"""Return :math:`\Phi` of the losses of signs :math:`\nu\in\{\pm1\}^d`.
+
+    :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
+    :math:`\sqrt d-\langle\nu,y\rangle` for y in the unit ball ("linear"). A grid of
+    :math:`\lambda`, and then points between those whose lines are seen, and their neighbours.
+    """
+    require(d >= 1, "d", "a positive integer", d)
+    start = float(d) if form == "squared" else math.sqrt(d)
+    heights_of = _linear_heights if form == "linear" else _heights
+    slopes = np.geomspace(0.03, 300.0 * max(1.0, d / 4), _LINES) / start
+    heights = heights_of(d, slopes, form)
+    for _ in range(_ROUNDS):
+        values = heights / slopes
+        seen = envelope(values, -1 / slopes)
+        if len(seen.heights) > _ENOUGH:
+            break
+        # A line is worth a closer look where the bound is not yet a small part of its start.
+        tops = np.concatenate([seen.heights[:1], seen.at(seen.breaks)])
+        worth = np.isin(values, seen.heights[tops > _SMALL * start])
+        near = worth[:-1] | worth[1:]
+        between = np.sqrt(slopes[:-1] * slopes[1:])[near]
+        slopes = np.append(slopes, between)
+        order = np.argsort(slopes)
+        heights = np.append(heights, heights_of(d, between, form))[order]
+        slopes = slopes[order]
+    return LeastLoss(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
+
+
+def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = None) -> Floats:
+    r"""Return nearly the c with :math:`E\,f^{*\prime}(c-\ell)=1`, from which no bound is taken.
+
+    The mean slope is 1 at the best c, and by Jensen's inequality no less at the mean loss.
+    Newton's method for its logarithm, which is convex: from above it never passes the root.
+    """
+    top = losses @ weights
+    c = top if start is None else np.minimum(start, top)
+    for _ in range(steps):
+        x, curvature = _slopes(c[..., None] - losses)
+        mean = x @ weights
+        c = np.minimum(c - np.log(mean) * mean / (curvature @ weights), top)
+    return np.asarray(c)
+
+
+def _linear_heights(d: int, slopes: Floats, _: Form) -> Floats:
+    sums, weights = sum_of_signs(d)
+    losses = slopes[:, None] * (math.sqrt(d) - sums)
+    c = _solve(losses, weights, 12)
+    return np.asarray(c - (conjugate(c[:, None] - losses) * weights).sum(-1))
+
+
+def _loss(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Floats]:
+    """Return the loss of an answer of that norm, and its derivative in the norm."""
+    square = np.maximum(d + norm * norm - 2 * norm * sums, 0.0)
+    if form == "squared":
+        return square, 2 * (norm - sums)
+    distance = np.sqrt(square)
+    return distance, np.clip((norm - sums) / np.maximum(distance, 1e-12), -1.0, 1.0)
+
+
+def _heights(d: int, slopes: Floats, form: Form) -> Floats:
+    r"""Return H of every slope, from a lower bound on the infimum over the norm of the answer.
+
+    The loss is convex in the norm :math:`\tau`, so that on an interval about :math:`\tau_0` it is
+    at least :math:`\ell(\tau_0)+\ell'(\tau_0)(\tau-\tau_0)`. With that in its place
+    :math:`E f^*` is convex in :math:`\tau`, and largest at one of the two ends. Intervals are
+    halved where this bound is clearly below the least value at a middle; near that only the square
+    of their width is lost. Every interval has its own c.
+    """
+    sums, weights = sum_of_signs(d)
+    edges = math.sqrt(d) * np.linspace(0.0, 1.0, _INTERVALS + 1)
+    rows = np.repeat(np.arange(len(slopes)), _INTERVALS)
+    low, high = np.tile(edges[:-1], len(slopes)), np.tile(edges[1:], len(slopes))
+    c: Floats | None = None
+    least, target = np.full(len(slopes), math.inf), np.full(len(slopes), math.inf)
+    for last in (*[False] * _HALVINGS, True):
+        middle, half, slope = (low + high) / 2, (high - low)[:, None] / 2, slopes[rows, None]
+        loss, derivative = _loss(d, middle[:, None], sums, form)
+        c = _solve(slope * loss, weights, 8 if c is None else 2, c)
+        level = c[:, None] - slope * loss
+        tilt = slope * derivative * half
+        ends = np.minimum(
+            c - conjugate(level - tilt) @ weights, c - conjugate(level + tilt) @ weights
+        )
+        np.minimum.at(target, rows, c - conjugate(level) @ weights)
+        is_open = (ends < target[rows] - 1e-4 * (1 + np.abs(target[rows]))) & (not last)
+        np.minimum.at(least, rows[~is_open], ends[~is_open])
+        if not is_open.any():
+            break
+        rows, c = np.repeat(rows[is_open], 2), np.repeat(c[is_open], 2)
+        bounds = np.stack([low[is_open], middle[is_open], high[is_open]], axis=1)
+        low, high = bounds[:, :2].ravel(), bounds[:, 1:].ravel()
+    return least
+
+
+def two_sided(
+    p: float, n: int, d: int, moment_order: float, rho: float, form: Form = "l2"
+) -> float:
+    r"""Return the bound at spike probability p, for rho-zCDP algorithms.
+
+    .. math:: p^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,p)
+
+    On the mean error, on its square (with :math:`p^{2a}`), and on the excess risk of linear losses
+    on the unit ball: theory/bounds-everywhere.md, 2 and 3.
+    """
+    check_point(p, n, d)
+    require(rho > 0, "rho", "positive", rho)
+    return float(_values(np.array([p]), n, d, moment_order, rho, form, fine=True)[0])
+
+
+def _values(
+    p: Floats, n: int, d: int, moment_order: float, rho: float, form: Form, *, fine: bool = False
+) -> Floats:
+    least, two_ways = curve(d, form), rho * -math.expm1(-d * LOG_2)
+    last = math.floor(math.sqrt(least.last / two_ways))
+    scale = max(1.0, 0.1 * math.sqrt(d / rho))
+    mean = expectation(
+        lambda count: least.at(two_ways * count**2), n, p, largest=last, scale=scale, fine=fine
+    )
+    return np.asarray(p ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
+
+
+@lru_cache(maxsize=4096)
+def best(
+    n: int, d: int, moment_order: float, rho: float, largest: float, form: Form = "l2"
+) -> float:
+    """Return the p in (0, largest] that maximises `two_sided`."""
+    low, high = search_range(math.sqrt(d / rho), n, largest)
+    return maximise(lambda p: _values(p, n, d, moment_order, rho, form), low, high)

@@ -1,0 +1,339 @@
+"""Fano by distance and two-sided information: printed values, and second evaluations of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from mpmath import findroot, mp, mpf, tanh
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import wrightomega
+from scipy.stats import binom
+
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.instances import distance, hypercube, rate_distortion, two_sided
+from dpsco_core.bounds.instances.distance import best_one, fano_distance, one_distance
+from dpsco_core.bounds.instances.two_sided import conjugate, curve
+from dpsco_core.catalogue import bound
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
+from tests.bounds.euclidean.helpers import setting as risk_setting
+from tests.bounds.helpers import setting
+from tests.folded import each
+from tests.second import second_implementation_of
+
+Floats = NDArray[np.float64]
+At = tuple[int, int, float, float]
+LOG_2 = math.log(2)
+RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
+S1, S2, S3 = (10_000, 20, 2.0, RHO), (10_000, 200, 4.0, 0.5), (2000, 30, 2.2, 0.2)
+SMALL = (10_000, 8, 2.0, RHO)
+FORMS: tuple[Form, ...] = ("l2", "squared", "linear")
+
+
+def by_distance(at: At, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
+    return fano_distance(distance.best(*at, 1.0, form, kind), *at, form, kind)
+
+
+def both_ways(at: At, form: Form = "l2") -> float:
+    return two_sided.two_sided(two_sided.best(*at, 1.0, form), *at, form)
+
+
+# -- the values of theory/bounds-everywhere.md, 4 ------------------------------------------------
+
+
+@each(
+    ("at", "form", "kind", "value"),
+    [
+        (S1, "l2", "all orders", 0.0975),
+        (S1, "l2", "both ways", 0.0855),
+        (S1, "l2", "fano", 0.0769),
+        (S1, "squared", "all orders", 0.01053),
+        (S1, "linear", "all orders", 0.0575),
+        (SMALL, "l2", "all orders", 0.0409),
+        (SMALL, "l2", "fano", 0.0321),
+        (S2, "l2", "both ways", 0.0364),
+        (S3, "l2", "all orders", 0.1380),
+        (S3, "l2", "both ways", 0.1183),
+        (S3, "l2", "fano", 0.1089),
+        (S3, "squared", "all orders", 0.02186),
+        (S3, "linear", "all orders", 0.0834),
+    ],
+)
+def test_fano_by_distance_has_the_values_of_its_page(
+    at: At, form: Form, kind: distance.Chance, value: float
+) -> None:
+    digit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    assert by_distance(at, form, kind) == pytest.approx(value, abs=0.6 * digit)
+
+
+@each(("at", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)])
+def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
+    assert one_distance(best_one(*at, 1.0), *at) == pytest.approx(value, abs=6e-5)
+
+
+# With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
+@each(
+    ("at", "form", "least", "most"),
+    [
+        (S1, "l2", 0.1154, 0.1156),
+        (S1, "squared", 0.01786, 0.01791),
+        (S1, "linear", 0.08607, 0.0861),
+        (SMALL, "l2", 0.0589, 0.0591),
+        (S2, "l2", 0.0504, 0.0507),
+        (S2, "squared", 0.00357, 0.0036),
+        (S2, "linear", 0.0340, 0.03403),
+        (S3, "l2", 0.1566, 0.1570),
+        (S3, "squared", 0.0341, 0.0343),
+        (S3, "linear", 0.11803, 0.1181),
+    ],
+)
+def test_two_sided_information_has_the_values_of_its_page(
+    at: At, form: Form, least: float, most: float
+) -> None:
+    assert least <= both_ways(at, form) <= most
+
+
+# At moments of 1 and a ball of radius 1; the rows at the best spike probability.
+@each(
+    ("name", "value"),
+    [
+        ("lower.mean.fano-distance-cdp", 0.09754),
+        ("lower.mean.fano-distance-cdp-squared", 0.010534),
+        ("lower.sco.fano-distance-cdp", 0.05748),
+        ("lower.sco-strong.fano-distance-cdp", 0.010534 / 2),
+        ("lower.mean.two-sided-cdp", 0.11546),
+        ("lower.mean.two-sided-cdp-squared", 0.017884),
+        ("lower.sco.two-sided-cdp", 0.08608),
+        ("lower.sco-strong.two-sided-cdp", 0.017884 / 2),
+    ],
+)
+def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value: float) -> None:
+    budget = ZCDP(rho=RHO)
+    at = setting(order=2.0, budget=budget)
+    if ".sco" in name:
+        at = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
+    assert bound(name).value(at) == pytest.approx(value, rel=5e-4)
+    assert bound(name).failures(at) == ()
+
+
+@each("at", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)])
+def test_both_ways_prove_no_less_than_mutual_information_alone(at: At) -> None:
+    n, d, order, rho = at
+    for squared in (False, True):
+        q = rate_distortion.best(*at, 1.0, squared)
+        old = rate_distortion.distortion(q, *at, squared=squared)
+        form: Form = "squared" if squared else "l2"
+        assert two_sided.two_sided(q, *at, form) >= old * (1 - 2e-3)
+        assert both_ways(at, form) >= old
+    q = hypercube.best_cdp(n, d, order, rho, 1.0)
+    assert both_ways(at, "linear") >= hypercube.hypercube_cdp(q, n, d, order, rho)
+
+
+# -- second evaluations ---------------------------------------------------------------------------
+
+
+def plain_loss(d: int, form: Form, norm: float, wrong: int) -> float:
+    """Of an answer with equal coordinates of that norm, where so many signs differ."""
+    inner = (d - 2 * wrong) / math.sqrt(d)
+    square = max(0.0, d + norm * norm - 2 * norm * inner)
+    return {"l2": math.sqrt(square), "squared": square, "linear": math.sqrt(d) - inner}[form]
+
+
+def plain_conjugate(c: Floats) -> Floats:
+    t = wrightomega(1 - np.minimum(c, 300.0))
+    return np.asarray(1 / t + t - 2 + c)
+
+
+@lru_cache
+def plain_losses(d: int, form: Form) -> tuple[Floats, Floats]:
+    norms = [0.0] if form == "linear" else np.linspace(0, math.sqrt(d), 61)
+    losses = [[plain_loss(d, form, float(r), k) for k in range(d + 1)] for r in norms]
+    return np.array(losses), np.array([binom.pmf(k, d, 0.5) for k in range(d + 1)])
+
+
+def plain_height(d: int, form: Form, slope: float) -> float:
+    """Of every answer the largest height over c, where the mean slope is 1; then the least."""
+    losses, weights = plain_losses(d, form)
+    low = np.full(len(losses), -1.0)
+    high = np.minimum(slope * losses @ weights, 300.0)
+    for _ in range(45):
+        c = (low + high) / 2
+        mean = 1 / wrightomega(1 - c[:, None] + slope * losses) @ weights
+        low, high = np.where(mean < 1, c, low), np.where(mean < 1, high, c)
+    return float((low - plain_conjugate(low[:, None] - slope * losses) @ weights).min())
+
+
+def plain_curve(d: int, form: Form, information: float) -> float:
+    """Theorem 1 with exact conjugates: a minimiser for lambda, bisection for c, a grid of norms."""
+
+    def value(log_slope: float) -> float:
+        slope = math.exp(log_slope)
+        return (plain_height(d, form, slope) - information) / slope
+
+    grid = np.linspace(math.log(0.05), math.log(200.0), 16)
+    at = int(np.argmax([value(x) for x in grid]))
+    ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+    best = minimize_scalar(
+        lambda x: -value(x), bounds=ends, method="bounded", options={"maxiter": 12}
+    )
+    return max(0.0, value(float(best.x)), value(grid[at]))
+
+
+@second_implementation_of(
+    "lower.mean.two-sided-cdp",
+    "lower.mean.two-sided-cdp-squared",
+    "lower.sco.two-sided-cdp",
+    "lower.sco-strong.two-sided-cdp",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
+    """Fails for half the information, for a line through too few answers, for (E B)^2."""
+    n, d, order, rho, q = 50, 5, 3.0, 0.3, 0.04
+    start = float(d) if form == "squared" else math.sqrt(d)
+    total = (1 - q) ** n * start
+    for b in range(1, 6):
+        information = rho * b * b * (1 - 2.0**-d)
+        plain = plain_curve(d, form, information)
+        own = float(curve(d, form).at(np.array([information]))[0])
+        assert plain * (1 - 3e-3) - 2e-3 * start <= own <= plain * (1 + 1e-4) + 1e-6
+        total += binom.pmf(b, n, q) * own
+    theta = q ** ((2 if form == "squared" else 1) * (1 - 1 / order))
+    value = two_sided.two_sided(q, n, d, order, rho, form)
+    rest = [float(curve(d, form).at(np.array([rho * b * b * (1 - 2.0**-d)]))[0]) for b in (6, 7)]
+    total += sum(binom.pmf(b, n, q) * x for b, x in zip((6, 7), rest, strict=True))
+    assert value == pytest.approx(theta * total, rel=1e-6)
+
+
+def test_the_conjugate_errs_upwards_and_little() -> None:
+    c = np.concatenate([np.linspace(-400, 200, 4001), [-1e6]])
+    own, exact = conjugate(c), plain_conjugate(c)
+    assert np.all(own >= exact - 1e-12 * np.maximum(1, abs(exact)))
+    assert np.all(own - exact <= 1e-5 * np.maximum(1, abs(exact)))
+
+
+def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
+    """Exact: 2 T artanh T = rho B^2; without the factor 1/2 of Lemma J it is lower."""
+    n, order, rho, q = 40, 2.0, 0.7, 0.05
+    total = mpf(0)
+    for b in range(12):
+        kappa = rho * b * b
+        ends = (mpf(0), mpf(kappa) + 1)
+        z = findroot(lambda z, k=kappa: 2 * z * tanh(z) - k, ends, solver="anderson")
+        root = tanh(z)
+        total += mp.binomial(n, b) * mpf(q) ** b * (1 - mpf(q)) ** (n - b) * (1 - root)
+    for form in ("l2", "linear"):
+        own = two_sided.two_sided(q, n, 1, order, rho, form)
+        assert own == pytest.approx(float(total) * q**0.5, rel=2e-4)
+        assert own <= float(total) * q**0.5 * (1 + 1e-5)
+
+
+def plain_share(d: int, edge: float) -> float:
+    """The cubic bound on a tail, from its definition, over the same levels."""
+    if edge <= 0:
+        return 1.0
+    root = math.sqrt(d)
+    sums = [((2 * k - d) / root, math.comb(d, k) / 2**d) for k in range(d + 1)]
+    levels = [-root + 2 * root * i / 400 for i in range(400)]
+    bounds = [
+        sum(w * max(0.0, x - level) ** 3 for x, w in sums) / (edge - level) ** 3
+        for level in levels
+        if edge - level > 1e-9
+    ]
+    return max(min(1.0, *bounds), 2.0**-d)
+
+
+def plain_chance(kappa: float, g: float, words: int) -> float:
+    """X of Theorem 2: Brent's method for the divergence both ways, and all orders on a grid."""
+    if g >= 1:
+        return 1.0
+    if kappa == 0:
+        return g
+
+    def excess(x: float) -> float:
+        ratio = math.log(x / g) + math.log1p(-g) - math.log1p(-x)
+        return (x - g) * ratio - kappa * (1 - 1 / words)
+
+    top = 1 - 1e-15
+    both = 1.0 if excess(top) < 0 else float(brentq(excess, g, top, xtol=1e-15))
+    orders = 1 + np.geomspace(1e-4, 1e3, 4000)
+    exponents = (orders - 1) * kappa + (orders - 1) / orders * math.log(g)
+    return min(both, math.exp(min(0.0, float(exponents.min()))))
+
+
+@second_implementation_of(
+    "lower.mean.fano-distance-cdp",
+    "lower.mean.fano-distance-cdp-squared",
+    "lower.sco.fano-distance-cdp",
+    "lower.sco-strong.fano-distance-cdp",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_fano_by_distance_by_plain_loops(form: Form) -> None:
+    """Fails for left ends, for the mean of B squared, for another level or order."""
+    n, d, order, rho, q = 60, 6, 2.5, 0.4, 0.03
+    ends = [math.sqrt(d) * i / distance.DISTANCES for i in range(distance.DISTANCES + 1)]
+    edges = [math.sqrt(d) - t if form == "linear" else math.sqrt(max(0.0, d - t * t)) for t in ends]
+    shares = [plain_share(d, edge) for edge in edges]
+    power = 2 if form == "squared" else 1
+    total = 0.0
+    for b in range(6):
+        left = sum(
+            (ends[i] ** power - ends[i - 1] ** power)
+            * (1 - plain_chance(rho * b * b, shares[i], 2**d))
+            for i in range(1, len(ends))
+        )
+        total += binom.pmf(b, n, q) * left
+    theta = q ** (power * (1 - 1 / order))
+    assert fano_distance(q, n, d, order, rho, form) == pytest.approx(theta * total, rel=1e-5)
+
+
+# -- wrong implementations (theory/bounds-everywhere.md, 1 and 4) ---------------------------------
+
+
+def deflated(at: At, q: float, of: Callable[[float], float]) -> float:
+    """A bound from a function of the number of spikes, at q."""
+    n, _, order, _ = at
+    counts = range(1 + int(n * q + 12 * math.sqrt(n * q) + 12))
+    return float(q ** (1 - 1 / order) * sum(binom.pmf(b, n, q) * of(b) for b in counts))
+
+
+def test_the_mean_number_of_spikes_is_not_put_into_the_bound() -> None:
+    q = two_sided.best(*S1, 1.0)
+    at_mean = float(curve(20, "l2").at(np.array([RHO * (10_000 * q) ** 2]))[0]) * q**0.5
+    value = two_sided.two_sided(q, *S1)
+    assert abs(at_mean / value - 1) > 0.02
+    honest = deflated(S1, q, lambda b: float(curve(20, "l2").at(np.array([RHO * b * b]))[0]))
+    assert value == pytest.approx(honest, rel=1e-5)
+
+
+def test_half_the_information_would_prove_too_much() -> None:
+    """The bound would be above what the exact channel of one sign attains."""
+    kappa, root = 0.5, math.sqrt(1.0)
+    t = float(brentq(lambda x: x * math.atanh(x) - kappa, 1e-9, 1 - 1e-12))
+    attained = root - t
+    assert float(curve(1, "linear").at(np.array([kappa]))[0]) <= attained * (1 + 1e-5)
+    assert float(curve(1, "linear").at(np.array([kappa / 2]))[0]) > attained * 1.2
+
+
+def test_shares_at_the_left_ends_would_prove_more() -> None:
+    log_share, widths = distance._shares(20, "l2")
+    kappa = 5.0
+    right = (1 - distance.chance(np.array(kappa), log_share)) @ widths
+    left = (1 - distance.chance(np.array(kappa), np.append(-20 * LOG_2, log_share[:-1]))) @ widths
+    assert distance.remaining(np.array([kappa]), 20)[0] == pytest.approx(right)
+    fine = distance.log_ball(20, np.linspace(0, math.sqrt(20), 20_001)[1:])
+    exact = (1 - distance.chance(np.array(kappa), fine)).mean() * math.sqrt(20)
+    assert right < exact < left
+
+
+def test_divergences_of_all_orders_are_needed_for_the_second_bound_on_a_chance() -> None:
+    """A channel of which only the KL divergence is small beats it."""
+    words, x = 2**20, 0.2  # so often the output names the word, and else it says nothing
+    informed = x + (1 - x) / words
+    kl = x * math.log(1 + x * words / (1 - x))  # to another word, in either direction
+    share = np.array(-math.log(words))
+    assert informed <= float(distance.chance(np.array(kl), share, "both ways")) * (1 + 1e-6)
+    assert informed > 10 * float(distance.chance(np.array(kl), share))
