@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy.ledger import Ledger
 
 KEPT_ITERATES = 200
+PhaseType = TypeVar("PhaseType")
 
 
 class Path:
@@ -31,6 +32,13 @@ class Path:
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
         self._steps = [0]
         self._points = [start.copy()]
+
+    @classmethod
+    def through(cls, points: Sequence[Vector], steps: Sequence[int]) -> Path:
+        """Return the path through these points, which are reached after these steps."""
+        path = cls(points[0], 0)
+        path._points, path._steps = list(points), list(steps)
+        return path
 
     def add(self, step: int, w: Vector) -> None:
         """Keep `w`, reached after step number `step` (from 1), if it is wanted."""
@@ -168,6 +176,29 @@ def descend(
         return project(w - descent.step_size * oracle(w, t))
 
     return walk(start, descent, step)
+
+
+def walk_phases(
+    start: Vector,  # the point before the first phase
+    phases: Sequence[PhaseType],  # each on a block of the records, or users, of its own
+    ledger: Ledger,
+    # Takes the point, the phase, the ledger of its block and its number from 1. It returns the next
+    # point, and how many records or users are seen by then; None ends the run.
+    run: Callable[[Vector, PhaseType, Ledger, int], tuple[Vector, int] | None],
+) -> Descended:
+    """Run one phase after the other, to the last point; the points inside a phase are not kept."""
+    w = start
+    points, ends = [w], [0]
+    for i, (phase, block) in enumerate(
+        zip(phases, ledger.disjoint(len(phases)), strict=True), start=1
+    ):
+        end = run(w, phase, block, i)
+        if end is None:
+            break
+        w, seen = end
+        points.append(w)
+        ends.append(seen)
+    return Descended(value=w, path=Path.through(points, ends))
 
 
 def _project_rows(constraint: ConstraintSet, rows: Vector) -> Vector:

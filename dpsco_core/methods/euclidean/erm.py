@@ -16,6 +16,7 @@ from dpsco_core.methods.euclidean.solver import (
     spectral_descent,
     staged_subgradients,
 )
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
@@ -140,16 +141,15 @@ class Erm(Method):
                 modulus=plan.setting.constants.sample_strong_convexity,
                 limit=plan.most_gradients,
             )
-        return Release(
-            value=minimum.value,
-            ledger=ledger,
-            diagnostics={
+        ends = (0, minimum.gradient_calls)
+        path = Path.through((sample.constraint.centre, minimum.value), ends)
+        return Descended(value=minimum.value, path=path).released(
+            ledger,
+            {
                 "certified_accuracy": minimum.accuracy,
                 "steps": float(minimum.gradient_calls),
                 "gradient_calls": float(minimum.gradient_calls * plan.setting.n),
             },
-            iterates=np.array([sample.constraint.centre, minimum.value]),
-            iterate_steps=np.array([0, minimum.gradient_calls], dtype=np.int64),
         )
 
 

@@ -22,6 +22,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.mean.base import gaussian_share
+from dpsco_core.methods.run import walk_phases
 from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -222,10 +223,9 @@ def run_phases(
 ) -> Release:
     """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
     losses = plan.losses.of(sample)
-    w = sample.constraint.centre if projected else np.zeros(sample.d)
-    points, ends = [w], [0]  # the points inside a phase are not private
-    blocks = ledger.disjoint(len(plan.phases))
-    for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+    start = sample.constraint.centre if projected else np.zeros(sample.d)
+
+    def advance(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
         average = phase_average(losses, w, phase, plan.batch, plan.losses, projected=projected)
         noisy = block.release(
             GaussianNoise(l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size, rho=plan.rho),
@@ -233,14 +233,12 @@ def run_phases(
             rng,
             label=f"average of phase {i}",
         )
-        w = sample.constraint.project(noisy) if projected else noisy
-        points.append(w)
-        ends.append(phase.stop)
+        return sample.constraint.project(noisy) if projected else noisy, phase.stop
+
     first, last = plan.phases[0], plan.phases[-1]
-    return Release(
-        value=w,
-        ledger=ledger,
-        diagnostics=plan.losses.diagnostics
+    return walk_phases(start, plan.phases, ledger, advance).released(
+        ledger,
+        plan.losses.diagnostics
         | {
             "noise_std": last.noise_std,
             "steps": float(plan.pieces),
@@ -249,8 +247,6 @@ def run_phases(
             "batch_size": float(plan.batch),
             "gradient_calls": float(plan.gradients),
         },
-        iterates=np.array(points),
-        iterate_steps=np.array(ends, dtype=np.int64),
     )
 
 

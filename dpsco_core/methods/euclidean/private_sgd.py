@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, LIPSCHITZ
 from dpsco_core.methods.mean.base import refuse_pure
-from dpsco_core.methods.run import Path
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps
@@ -227,19 +227,16 @@ class PrivateSgd(PrivateMethod):
         check_sample(sample, plan.setting)
         order, idle = fresh_order(plan.setting.n, plan, rng)
         steps = plan.open(ledger, plan.setting.d)
-        value, path = run_steps(plan, plan.losses.of(sample), order, idle, steps, rng)
-        return Release(
-            value=value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        descended = run_steps(plan, plan.losses.of(sample), order, idle, steps, rng)
+        return descended.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": plan.noise_std,
                 "steps": float(len(order) + idle.sum()),
                 "step_size": plan.step_size,
                 "gradient_calls": float(plan.gradient_calls),
             },
-            iterates=path.points,
-            iterate_steps=path.steps,
         )
 
 
@@ -269,8 +266,8 @@ def run_steps(
     start: Vector | None = None,
     # maps a point w and a pull η(g+ξ) to the next point; the projection of their difference if None
     move: Move | None = None,
-) -> tuple[Vector, Path]:
-    """Run the loop; return the average of the queried points, and the path."""
+) -> Descended:
+    """Run the loop, to the average of the queried points."""
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move
@@ -295,7 +292,7 @@ def run_steps(
                 w = move(w, pull)
                 made += 1
                 path.add(made, w)
-    return total / len(order), path
+    return Descended(value=total / len(order), path=path)
 
 
 def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:

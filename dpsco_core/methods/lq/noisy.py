@@ -208,11 +208,10 @@ class NoisyMirrorDescent(PrivateMethod):
         order, idle = fresh_order(plan.setting.n, plan, rng)
         steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
         start, move = plan.potential.start, plan.potential.move(sample.constraint)
-        value, path = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
-        return Release(
-            value=value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
+        return descended.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": plan.noise_std,
                 "steps": float(-(-len(order) // plan.batch) + idle.sum()),
@@ -221,8 +220,6 @@ class NoisyMirrorDescent(PrivateMethod):
                 "gradient_calls": float(plan.gradient_calls),
                 "mirror_exponent": plan.potential.mirror.exponent,
             },
-            iterates=path.points,
-            iterate_steps=path.steps,
         )
 
 

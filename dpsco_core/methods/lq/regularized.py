@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
@@ -21,7 +20,7 @@ from dpsco_core.methods.lq.inputs import (
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
 from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
-from dpsco_core.methods.run import Path
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
@@ -202,26 +201,23 @@ class RegularizedMirrorDescent(PrivateMethod):
     ) -> Release:
         """Run Algorithm 3."""
         check_sample(sample, plan.setting)
-        value, path = run_descent(plan, plan.losses.of(sample), ledger, rng)
-        return Release(
-            value=value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        descended = run_descent(plan, plan.losses.of(sample), ledger, rng)
+        return descended.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": plan.noise_scale,
                 "steps": float(plan.steps),
                 "step_size": 1 / (plan.proximal + plan.regulariser),
                 "regulariser": plan.regulariser,
             },
-            iterates=path.points,
-            iterate_steps=path.steps,
         )
 
 
 def run_descent(
     plan: RegularizedPlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
-) -> tuple[Vector, Path]:
-    """Run the loop on bounded losses; return the weighted average, and the path."""
+) -> Descended:
+    """Run the loop on bounded losses, to the weighted average of its points."""
     mirror = PowerMirror.for_space(plan.space)
     u, w, total, weight = np.zeros(sample.d), np.zeros(sample.d), np.zeros(sample.d), 0.0
     path = Path(w, plan.steps)
@@ -240,7 +236,7 @@ def run_descent(
         total = total / plan.growth + w
         weight = weight / plan.growth + 1
         path.add(t, w)
-    return total / weight, path
+    return Descended(value=total / weight, path=path)
 
 
 def regularized_share(

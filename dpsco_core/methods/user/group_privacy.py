@@ -7,12 +7,14 @@ from itertools import takewhile
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, resolved
 from dpsco_core.methods.mean.base import gaussian_share
+from dpsco_core.methods.run import walk_phases
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
@@ -155,10 +157,8 @@ class UserGroupPrivacy(PrivateMethod):
         check_users(sample, plan.setting)
         records = records_of(bounded_users(sample, plan.losses), plan.batch)
         per_user, each = plan.setting.m // records.each, records.each
-        w = sample.constraint.centre
-        points, ends = [w], [0]  # the points inside a phase are not private
-        blocks = ledger.disjoint(len(plan.phases))
-        for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+
+        def advance(w: Vector, phase: ChainPhase, block: Ledger, i: int) -> tuple[Vector, int]:
             run = Phase(
                 start=phase.start * per_user,
                 stop=phase.stop * per_user,
@@ -171,14 +171,12 @@ class UserGroupPrivacy(PrivateMethod):
                 rng,
                 label=f"average of phase {i}",
             )
-            w = sample.constraint.project(noisy)
-            points.append(w)
-            ends.append(phase.stop)
+            return sample.constraint.project(noisy), phase.stop
+
         first, last = plan.phases[0], plan.phases[-1]
-        return Release(
-            value=w,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        return walk_phases(sample.constraint.centre, plan.phases, ledger, advance).released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": last.noise_std,
                 "steps": float(plan.moves),
@@ -187,8 +185,6 @@ class UserGroupPrivacy(PrivateMethod):
                 "batch_size": float(plan.batch),
                 "gradient_calls": float(plan.gradients),
             },
-            iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.int64),
         )
 
 

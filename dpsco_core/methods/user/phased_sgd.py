@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.run import walk_phases
 from dpsco_core.methods.stage import SmallRun, Split
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
@@ -236,12 +238,10 @@ class UserPhasedSgd(PrivateMethod):
         check_users(sample, plan.setting)
         records = records_of(bounded_users(sample, plan.losses), plan.batch)
         per_user, each = plan.setting.m // records.each, records.each
-        w = sample.constraint.centre
-        points, ends = [w], [0]  # the points inside a phase are not private
-        halted = 0
-        for i, (phase, block) in enumerate(
-            zip(plan.phases, ledger.disjoint(len(plan.phases)), strict=True), start=1
-        ):
+
+        def advance(
+            w: Vector, phase: GroupPhase, block: Ledger, i: int
+        ) -> tuple[Vector, int] | None:
             run = Pass(
                 first=phase.start * per_user,
                 groups=plan.groups,
@@ -254,18 +254,19 @@ class UserPhasedSgd(PrivateMethod):
                 averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
             )
             if mean.halted:
-                halted = i
-                break
-            w = sample.constraint.project(mean.value)
-            points.append(w)
-            ends.append(phase.start + plan.groups * phase.members)
+                return None
+            end = phase.start + plan.groups * phase.members
+            return sample.constraint.project(mean.value), end
+
+        walked = walk_phases(sample.constraint.centre, plan.phases, ledger, advance)
+        made = len(walked.path.steps) - 1
+        halted = made + 1 if made < len(plan.phases) else 0
         done, at = plan.phases[: halted or len(plan.phases)], plan.at
         first, last = plan.phases[0], done[-1]
         plain = plain_sensitivity(at, last.step_size, plan.groups)
-        return Release(
-            value=w,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        return walked.released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_std": last.filter.release.noise_std,
                 "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
@@ -279,9 +280,7 @@ class UserPhasedSgd(PrivateMethod):
                 "score_threshold": last.filter.release.test.threshold,
                 "gradient_calls": float(plan.groups * sum(p.members for p in done) * at.m),
             },
-            notes=_notes(plan, halted),
-            iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.int64),
+            _notes(plan, halted),
         )
 
 

@@ -50,7 +50,8 @@ def run(method: Any, where: Any, losses: Any, seed: int = 0, *, silent: bool = F
 def descend(plan: RegularizedPlan, losses: Any) -> tuple[Array, Array]:
     """Run a plan without noise; return its result and its path."""
     ledger = Remembering(ApproxDP(epsilon=1e6, delta=1e-6), silent=True)
-    value, path = run_descent(plan, losses, ledger, np.random.default_rng(0))
+    descended = run_descent(plan, losses, ledger, np.random.default_rng(0))
+    value, path = descended.value, descended.path
     return value, path.points
 
 

@@ -21,6 +21,7 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC, QUADRATIC
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -56,20 +57,17 @@ class PerturbedObjective(PrivateMethod):
         if not closed:
             check_set(sample.constraint, setting)
         value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
-        start = sample.constraint.centre
         law = "scale" if plan.pure else "std"
-        return Release(
-            value=value,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        path = Path.through((sample.constraint.centre, value), (0, 1))
+        return Descended(value=value, path=path).released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 f"noise_{law}": plan.linear_std / setting.n,
                 "ridge": plan.ridge,
                 "accuracy": plan.accuracy,
                 f"output_noise_{law}": plan.output_std,
             },
-            iterates=np.array([start, value]),
-            iterate_steps=np.array([0, 1], dtype=np.int64),
         )
 
 

@@ -18,6 +18,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
+from dpsco_core.methods.run import walk_phases
 from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -129,10 +130,8 @@ class OutputPerturbation(PrivateMethod):
         losses: Any = plan.losses.of(sample)
         if plan.kinked:
             losses = losses.rounded(plan.curvature)
-        w = sample.constraint.centre
-        points, ends = [w], [0]
-        blocks = ledger.disjoint(len(plan.phases))
-        for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+
+        def advance(w: Vector, phase: OutputPhase, block: Ledger, i: int) -> tuple[Vector, int]:
             part = losses.part(phase.start, phase.stop)
             noisy = block.release(
                 SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=plan.epsilon),
@@ -140,22 +139,18 @@ class OutputPerturbation(PrivateMethod):
                 rng,
                 label=f"minimiser of phase {i}",
             )
-            w = sample.constraint.project(noisy)
-            points.append(w)
-            ends.append(phase.stop)
+            return sample.constraint.project(noisy), phase.stop
+
         first, last = plan.phases[0], plan.phases[-1]
-        return Release(
-            value=w,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
+        return walk_phases(sample.constraint.centre, plan.phases, ledger, advance).released(
+            ledger,
+            plan.losses.diagnostics
             | {
                 "noise_scale": last.noise_scale,
                 "ridge": first.regulariser,
                 "phases": float(len(plan.phases)),
                 "accuracy": last.accuracy,
             },
-            iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.int64),
         )
 
 

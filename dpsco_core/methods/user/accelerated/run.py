@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import PrivateMethod, Release
 from dpsco_core.methods.departure import WHOLE_PHASES
-from dpsco_core.methods.run import Path
+from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import Split
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
@@ -79,10 +79,9 @@ def run_phases(
         f"The users' gradients were too far apart for the test of phase {halted} of "
         f"{len(plan.phases)}: the run ended there, and its result is the last private point.",
     )
-    return Release(
-        value=w,
-        ledger=ledger,
-        diagnostics=plan.losses.diagnostics
+    return Descended(value=w, path=path).released(
+        ledger,
+        plan.losses.diagnostics
         | {
             "phases": float(len(plan.phases)),
             "filter_radius": first.filter.keep.filter_radius,
@@ -97,8 +96,6 @@ def run_phases(
         | ({"modelled_risk": risk} if math.isfinite(risk := plan.modelled_risk) else {})
         | ({"smoothing_radius": plan.radius} if plan.radius else {}),
         notes=plan.notes + (stopped if halted else ()),
-        iterates=path.points,
-        iterate_steps=path.steps,
     )
 
 
