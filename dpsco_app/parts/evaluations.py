@@ -53,12 +53,14 @@ def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
 
     On a hard instance its lower end is the bound that is proven on these very data: the largest one
     may be about other data, and then a line may rightly run below it. Empty where none is proven on
-    them.
+    them. Its upper end is not below the answer that ignores these data, unless a theorem is.
     """
     if not is_hard(scenario):
         return window(scenario)
-    floors = dict(region(scenario))
-    return [(x, ending_at(span, floors[x])) for x, span in window(scenario) if x in floors]
+    floors, starts = dict(region(scenario)), dict(starting_risks(scenario))
+    return [
+        (x, ending_at(span, floors[x], starts[x])) for x, span in window(scenario) if x in floors
+    ]
 
 
 def _of_any_law(point: Scenario) -> Scenario:

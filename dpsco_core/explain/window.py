@@ -269,9 +269,14 @@ def _has_lower(point: Scenario) -> bool:
     )
 
 
-def ending_at(span: Span, proven: Evaluation) -> Span:
-    """Return the window with another lower bound at its lower end."""
-    return replace(span, low=min(proven.value, span.high), lower=proven.bound)
+def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
+    """Return the window on given data: a lower bound that is proven on them is its lower end.
+
+    `start` is the error of the answer that sees no data. On these data it may be above that of the
+    class, and is the upper end where no theorem is.
+    """
+    high = max(span.high, start) if span.upper is None else span.high
+    return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)
 
 
 def worst_start(point: Scenario) -> float:

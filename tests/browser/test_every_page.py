@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import Page, expect
 
+from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.theme import NARROW
 from dpsco_app.shell.names import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
@@ -48,6 +49,8 @@ RULES = {
     "dark": {**DEFAULT_OPTIONS, "runOnly": COLOURS},
 }
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
+DRAWN_IN = """quiet => [...document.querySelectorAll("style")].some(
+  (style) => style.textContent.includes(".head p b") && style.textContent.includes(quiet))"""
 HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # the figure for the other kind of window
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
@@ -142,7 +145,8 @@ def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
     colours = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(800)  # the page asks for its figures in the other colours
+        # The page asks for its figures in the other colours, on a busy machine a second later.
+        page.wait_for_function(DRAWN_IN, arg=QUIET[scheme == "dark"], timeout=30_000)
         ready(page, seconds=60)
         colours.append(page.get_by_test_id("stApp").evaluate(BACKGROUND))
         report = Axe().run(page, options=rules)

@@ -67,12 +67,13 @@ def choose_panels(screen: Screen) -> None:
     names = screen.panel_names
     if not names:
         return
+    typed = f"{PANEL}_typed"
+    st.session_state[typed] = screen.panel  # a change may bring the second one, or take it away
     st.segmented_control(
         "Panels",
         list(names),
-        default=screen.panel,
         format_func=names.__getitem__,
-        key=f"{PANEL}_typed",
+        key=typed,
         required=True,
         label_visibility="collapsed",
         on_change=take,

@@ -23,6 +23,8 @@ ABOUT_FORMULA = (
     "functions: sqrt, log, exp, min, max."
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
+TYPED = "formula_typed"
+DRAWN = "formula_drawn"  # the formulas that the field was drawn for
 VIEW_NAMES = {
     "upper bounds": "Each method's proven bound",
     "lower bounds": "Every lower bound",
@@ -102,12 +104,13 @@ def draw_bounds_menu(scenario: Scenario) -> None:
             key=SHOW,
         )
         known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
+        typed = f"{BOUND}_typed"
+        state[typed] = state[BOUND] if state[BOUND] in known else ""
         st.selectbox(
             "A bound by name",
             known,
-            known.index(state[BOUND]) if state[BOUND] in known else 0,
             format_func=lambda slug: bound(slug).card.name if slug else "none",
-            key=f"{BOUND}_typed",
+            key=typed,
             on_change=take,
             args=(BOUND,),
         )
@@ -120,10 +123,16 @@ def take(name: str) -> None:
 
 
 def _formulas(scenario: Scenario) -> None:
-    """Draw the field for formulas, and take what is typed if it can be drawn."""
-    now: str = st.session_state[FORMULA]
+    """Draw the field for formulas, and take what is typed if it can be drawn.
+
+    What is wrong stays to be mended, until the formulas change otherwise, as on the way back.
+    """
+    state = st.session_state
+    now: str = state[FORMULA]
+    if TYPED not in state or state[DRAWN] != now:
+        state[TYPED] = state[DRAWN] = now
     text = st.text_input(
-        "Formulas of your own", now, placeholder=EXAMPLE, help=ABOUT_FORMULA, key="formula_typed"
+        "Formulas of your own", placeholder=EXAMPLE, help=ABOUT_FORMULA, key=TYPED
     ).strip()
     if scenario.axis is None:
         st.caption("A formula is drawn over an axis: choose one to sweep.")
@@ -134,5 +143,5 @@ def _formulas(scenario: Scenario) -> None:
         st.error(unmarked(str(problem)))
         return
     if text != now:
-        st.session_state[FORMULA] = text
+        state[FORMULA] = text
         st.rerun()

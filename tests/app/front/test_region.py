@@ -258,6 +258,23 @@ def test_the_window_of_the_hardest_data_ends_at_the_bound_that_is_proven_on_them
         assert proven.bound.card.instance == hard.distribution
 
 
+@pytest.mark.parametrize("d", [20, 200, 1000])
+def test_the_window_of_the_hardest_data_holds_their_floor_where_their_mean_is_far_out(
+    d: int,
+) -> None:
+    """The mean of these instances is farther from 0 than that of the data beside them."""
+    methods = ("sco.erm", "sco.clipped")
+    own = Scenario(problem="linear", methods=methods, p=2.0, n=500, d=d, offset=0.1, axis=None)
+    hard = hardest(replace(own, grid=()))
+    assert hard is not None
+    ((_, span),), ((_, proven),), ((_, start),) = (
+        drawn_window(hard),
+        region(hard),
+        starting_risks(hard),
+    )
+    assert span.upper is None and span.low == proven.value < span.high == start
+
+
 @pytest.mark.parametrize("p", [3.0, 20.0])
 def test_no_private_error_on_the_hardest_data_is_below_their_window(p: float) -> None:
     hard = hardest(Scenario(p=p, n=10_000, axis=None, grid=(), trials=12))

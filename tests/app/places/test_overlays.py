@@ -167,3 +167,16 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
     assert {name for name, y in there.items() if y} == set(shown)
     for name, y in shown.items():
         assert there[name] == pytest.approx(y), name
+
+
+def test_the_menu_of_bounds_follows_the_way_back() -> None:
+    page = open_page(**BOTH)
+    checked(page.text_input(key="formula_typed").set_value("d/n").run())
+    checked(page.selectbox(key="bound_typed").select_index(1).run())
+    assert "formula" in page.query_params and "bound" in page.query_params
+    for name in ("formula", "bound"):
+        del page.query_params[name]
+    checked(page.run())
+    assert page.text_input(key="formula_typed").value == ""
+    assert page.selectbox(key="bound_typed").value == ""
+    assert "formula" not in page.query_params and "bound" not in page.query_params

@@ -199,6 +199,18 @@ def test_a_panel_alone_keeps_the_switch_that_brings_the_other_back() -> None:
     assert len(titles(page.run())) == 2
 
 
+def test_the_switch_of_panels_says_what_is_drawn_after_a_change_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
+    page = open_page(against=None, grid="500", **TWO | {"trials": "10"})
+    for trials, shown, panels in ((10, "first", 1), (5, "both", 2), (10, "first", 1)):
+        page.get_by_key("field_trials").set_value(trials)
+        press(page.run(), "Run")
+        assert page.get_by_key("panel_typed").value == shown
+        assert len(result(page).parts) == panels
+
+
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
     page = open_page(**TWO | {"grid": "5000,10000"})
     page.get_by_key("field_d").set_value(1000)  # with which no point of the sweep fits
