@@ -100,7 +100,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     --------
     >>> gap = window(Scenario(p=2.0), "zcdp")
     >>> gap.upper.card.slug, gap.lower.card.slug, round(gap.ratio, 2)
-    ('upper.mean.cwme-cdp-expected', 'lower.mean.rate-distortion-cdp', 1.95)
+    ('upper.mean.cwme-cdp-expected', 'lower.mean.two-sided-cdp', 1.77)
     >>> gap.widest
     ('privacy noise', 'clipping bias')
     """

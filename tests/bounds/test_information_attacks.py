@@ -109,7 +109,7 @@ def test_no_channel_beats_two_sided_information_in_naming_signs(words: int) -> N
     d = words.bit_length() - 1
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
     for law, kappa in channels(words, 60):
-        posterior = law / law.sum(axis=0)  # of a word, given an output
+        posterior = law / law.sum(axis=0)  # The posterior of a word, given an output.
         means = np.linalg.norm(posterior.T @ signs, axis=1)
         risk = math.sqrt(d) - float(law.sum(axis=0) @ means) / words
         least = curve(d, "linear").at(np.array([kappa * (1 - 1 / words)]))

@@ -259,6 +259,8 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     assert set(shown(logistic, ("lower bounds",))) == {
         "lower.sco.fano-cdp",
         "lower.sco.hypercube-cdp",
+        "lower.sco.fano-distance-cdp",
+        "lower.sco.two-sided-cdp",
         "lower.sco.tracing-cdp",
         "lower.sco.approx-assouad",
         "lower.sco.approx-packing",
