@@ -49,9 +49,10 @@ def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
     near, far = keep.score_radius, keep.filter_radius * (1 + 1e-9)
     for _ in range(5):
         lengths = rng.choice([near / 4, near / 2, near * 3 / 4, far + near / 4], size=(40, 1))
-        lengths *= 1 + rng.integers(-d - 8, d + 9, size=(40, 1)) * 2.0**-52
-        direction = rng.normal(size=d)
-        x = lengths * direction / np.linalg.norm(direction)
+        lengths *= 1 + rng.integers(-4, 5, size=(40, 1)) * 2.0**-52
+        directions = rng.normal(size=(5, d))
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        x = lengths * np.repeat(directions, 8, axis=0)
         x = np.concatenate([x, -x])
         squares = sum((c[:, None] - c) ** 2 for c in x.T)
         distances = np.sqrt(squares)
