@@ -87,7 +87,7 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
 @pytest.mark.parametrize(("n", "d"), [(30, 3), (300, 3), (300, 20), (5000, 3)])
 def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
     for budget in ({"epsilon": None, "delta": None, "rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
-        point = replace(POINT, n=n, d=d, diameter=diameter, **budget)
+        point = replace(POINT, n=n, d=d, diameter=diameter, offset=min(1.0, diameter / 2), **budget)
         release = released(make_method(slug, "tight", "practical"), users(point), point)
         if isinstance(point.budget, ZCDP):
             assert release.ledger.spent().rho == pytest.approx(0.1, rel=1e-12)
