@@ -175,7 +175,7 @@ def test_every_problem_has_its_map(problem: str) -> None:
     assert figure["layout"]["xaxis"]["title"]["text"] == "Dimension d"
     filled = any(t.get("fill") == "toself" for t in figure["data"])
     assert filled or headline(page).startswith("No theorem")
-    assert "constant is set to 1" in html(page)
+    assert "Every constant is 1" in html(page)
 
 
 def test_the_plane_is_in_the_address() -> None:
