@@ -424,7 +424,6 @@ TABLES_OF_TESTS = {
     "tests/bounds/test_oracles.py": 1,
     "tests/bounds/test_upper_hold.py": 2,
     "tests/cli/test_main.py": 1,
-    "tests/cli/test_printed_bounds.py": 2,
     "tests/explain/test_errata.py": 1,
     "tests/explain/test_errata_ranges.py": 1,
     "tests/explain/test_story_proofs.py": 1,

@@ -75,15 +75,15 @@ def draw_apart(
     # Beside the words: a row of its own would push the figure off a laptop's first screen.
     widths = [6, 1.3, 1.3] if visit.current().is_apart() else [6, 1.3]
     with st.container(key=f"{state.name}_{place}"):
-        said, *offered = st.columns(widths, vertical_alignment="center")
-        said.markdown(words)
-        offered[0].button(
+        words_column, *button_columns = st.columns(widths, vertical_alignment="center")
+        words_column.markdown(words)
+        button_columns[0].button(
             "Use it everywhere",
             key=f"{state.name}_{place}_everywhere",
             on_click=visit.current().take,
             args=(scenario,),
         )
-        for column in offered[1:]:
+        for column in button_columns[1:]:
             column.button(
                 "Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine
             )
