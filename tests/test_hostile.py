@@ -40,18 +40,18 @@ METHODS = {
     "fails at one trial": (RELEASE, "        assert rng.random() < 0.6\n", "AssertionError"),
     "gives nothing": (RELEASE, "        return None\n", "NoneType"),
     "gives NaN": (
-        "        return Release(value=centre,",
-        "        return Release(value=centre * np.nan,",
+        "        return Release(value=mean,",
+        "        return Release(value=mean * np.nan,",
         "finite",
     ),
     "gives the wrong shape": (
-        "        return Release(value=centre,",
-        "        return Release(value=centre[:3],",
+        "        return Release(value=mean,",
+        "        return Release(value=mean[:3],",
         "got shape (3,)",
     ),
     "gives a list": (
-        "        return Release(value=centre,",
-        "        return Release(value=list(centre),",
+        "        return Release(value=mean,",
+        "        return Release(value=list(mean),",
         "list",
     ),
     "books a broken sensitivity": (

@@ -18,7 +18,7 @@ from dpsco_core.problems.base import Constants, Setting
 
 LOG_2 = math.log(2)
 # The hard instance of an argument that the literature knows by a name.
-ARGUMENTS = {"fano": "spike", "tracing": "tracing"} | dict.fromkeys(
+ARGUMENTS = {"by distance": "hypercube", "fano": "spike", "tracing": "tracing"} | dict.fromkeys(
     ("hypercube", "assouad", "packing", "rate distortion"), "hypercube"
 )
 

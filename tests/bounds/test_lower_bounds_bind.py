@@ -24,7 +24,7 @@ from scipy.stats import t as student
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.catalogue import BOUNDS, method_card, method_class, methods_for
-from dpsco_core.privacy import ledger
+from dpsco_core.privacy.mechanisms import gaussian
 from dpsco_core.results.report import bound_setting
 from dpsco_core.runs.cost import release_seconds
 from dpsco_core.runs.study import study
@@ -294,7 +294,7 @@ def test_an_estimator_that_knows_the_answer_is_seen() -> None:
 
 
 def test_an_estimator_whose_noise_is_missing_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "add_gaussian_noise", lambda value, *_: value)
+    monkeypatch.setattr(gaussian, "add_gaussian_noise", lambda value, *_: value)
     methods = ("mean.clipped", "mean.cwme-cdp", "mean.smoothed")
     seen = {c.method for m in methods for c in compare(MANY_RECORDS, m, trials=30) if c.below}
     assert seen
@@ -323,5 +323,5 @@ def test_an_optimiser_whose_noise_is_missing_is_seen(
     scenario = replace(MANY_RECORDS, problem=problem, n=4000, d=64, methods=(), **strict)
     (honest, *_) = compare(scenario, "sco.objective-perturbation", trials=12)
     assert not honest.below
-    monkeypatch.setattr(ledger, "add_gaussian_noise", lambda value, *_: value)
+    monkeypatch.setattr(gaussian, "add_gaussian_noise", lambda value, *_: value)
     assert any(c.below for c in compare(scenario, "sco.objective-perturbation", trials=12))

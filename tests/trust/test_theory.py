@@ -32,6 +32,8 @@ RISES = {
     "upper.mean.cwme-pure-interval": 1.15,
     # Its best separation is searched for.
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
+    # Its best spike probability is searched for.
+    "lower.mean.fano-distance-cdp-squared": 1 + 1e-6,
     # The number of steps is whole, and small where there are few records.
     "upper.sco.sgd-run": 1.02,
 }

@@ -20,10 +20,10 @@ from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
-from dpsco_app.site import visit as site
+from dpsco_app.site.page import LivePage
 from dpsco_app.site.story import story_parts, views
 from dpsco_app.site.visit import Visit, handled, shown, theme_of
-from dpsco_app.site.words import PICTURE
+from dpsco_app.site.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
 
@@ -183,12 +183,16 @@ def test_the_links_of_the_story_open_what_the_dashboard_opens() -> None:
     assert addresses[len(TO_CURVES) :] == ["index.html#picture"]
 
 
-def test_the_browser_asks_a_visit_for_nothing_that_it_has_not() -> None:
+def test_the_browser_asks_the_page_for_nothing_that_it_has_not() -> None:
     script = (ROOT / "deploy" / "live" / "web" / "worker.js").read_text(encoding="utf-8")
-    asked = set(re.findall(r"\bown\.(\w+)", script))
-    assert asked >= {"is_running", "step", "due", "status"}
-    assert not [name for name in asked if not hasattr(Visit(), name)]
-    assert not [n for n in re.findall(r"\bvisit\.([a-z]\w+)", script) if not hasattr(site, n)]
+    asked = set(re.findall(r"\bpage\.(\w+)", script))
+    assert asked >= {"is_working", "step", "due", "status", "handle", "shown"}
+    page = LivePage()
+    assert not [name for name in asked if not hasattr(page, name)]
+    for name in ("is_working", "step", "due", "status"):
+        assert re.search(rf"\bpage\.{name}\(look\.view\b", script)
+    assert page.is_working(CURVES) == page.visit.is_running
+    assert page.status(CURVES) == page.visit.status()
 
 
 def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) -> None:
