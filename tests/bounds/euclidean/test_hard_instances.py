@@ -138,16 +138,21 @@ def gaussian_risks(at: Setting, rho: float, strong: bool, trials: int) -> np.nda
 def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rho):
     at = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
     strong = problem == "quadratic"
-    bound = BY_SLUG[f"lower.sco{'-strong' if strong else ''}.hypercube-cdp"].value(at)
+    area = f"lower.sco{'-strong' if strong else ''}"
+    bounds = [
+        BY_SLUG[f"{area}.{argument}-cdp"].value(at)
+        for argument in ("two-sided", "hypercube", "fano-distance")
+    ]
     risks = gaussian_risks(at, rho, strong, 4000)
     if not strong:
         risks = risks * 100.0 / RADIUS
     error = float(risks.std(ddof=1)) / math.sqrt(len(risks))
     allowance = float(student.isf(FALSE_ALARM, len(risks) - 1)) * error
-    assert risks.mean() + allowance >= bound
-    # Measured ratios: 1.00, 0.99, 1.27, 1.26 linear; 1.28, 1.22, 1.14, 1.61 quadratic. A bound
-    # that is twice as large would fail everywhere, one a quarter larger at the first two.
-    assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.75) * bound
+    assert risks.mean() + allowance >= max(bounds)
+    # The instance has the probability at which the first bound is largest. Measured ratios to it:
+    # 1.00, 0.99, 1.13, 1.18 linear; 1.30, 1.22, 1.04, 1.45 quadratic. A bound that is 1.6 times as
+    # large would fail everywhere, one a quarter larger at the first two.
+    assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.55) * bounds[0]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
