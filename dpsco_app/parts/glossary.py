@@ -49,6 +49,8 @@ G | G | Gaussian width, or a gradient bound |
   A logarithm that a high-probability bound pays.
 C | C | constraint set | geometry
   The convex set in which the parameter must lie.
+W | W | sum of signs |
+  A sum of independent fair signs, one a coordinate, in standard deviations.
 w | w | parameter |
   What an optimiser chooses: a point of the constraint set; in packings, how many coordinates
   are not zero.

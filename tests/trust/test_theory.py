@@ -32,8 +32,10 @@ RISES = {
     "upper.mean.cwme-pure-interval": 1.15,
     # Its best separation is searched for.
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
-    # Its best spike probability is searched for.
-    "lower.mean.fano-distance-cdp-squared": 1 + 1e-6,
+    # Searched for its best probability, with a chance of a hit that is solved for. Measured in 200
+    # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
+    "lower.mean.fano-distance-cdp": 1 + 1e-7,
+    "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
     # The number of steps is whole, and small where there are few records.
     "upper.sco.sgd-run": 1.02,
 }

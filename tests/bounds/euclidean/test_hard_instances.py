@@ -139,17 +139,20 @@ def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rh
     at = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
     strong = problem == "quadratic"
     area = f"lower.sco{'-strong' if strong else ''}"
-    names = ("hypercube-cdp", "fano-distance-cdp", "two-sided-cdp")
-    bounds = [BY_SLUG[f"{area}.{name}"].value(at) for name in names]
+    bounds = [
+        BY_SLUG[f"{area}.{argument}-cdp"].value(at)
+        for argument in ("two-sided", "hypercube", "fano-distance")
+    ]
     risks = gaussian_risks(at, rho, strong, 4000)
     if not strong:
         risks = risks * 100.0 / RADIUS
     error = float(risks.std(ddof=1)) / math.sqrt(len(risks))
     allowance = float(student.isf(FALSE_ALARM, len(risks) - 1)) * error
     assert risks.mean() + allowance >= max(bounds)
-    # Measured ratios to the sharpest: 1.00, 0.99, 1.13, 1.18 linear; 1.30, 1.22, 1.04, 1.45
-    # quadratic. A bound that is half as large again would fail everywhere but at the last.
-    assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.55) * max(bounds)
+    # The instance has the probability at which the first bound is largest. Measured ratios to it:
+    # 1.00, 0.99, 1.13, 1.18 linear; 1.30, 1.22, 1.04, 1.45 quadratic. A bound that is 1.6 times as
+    # large would fail everywhere, one a quarter larger at the first two.
+    assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.55) * bounds[0]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
