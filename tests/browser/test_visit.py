@@ -117,22 +117,6 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect(note).to_have_count(0)
 
 
-def test_each_step_back_is_a_page_with_parameters_of_its_own(
-    page: Page, dashboard: str, ready: Ready
-) -> None:
-    """However Streamlit comes to a page: to its path first, or to its parameters."""
-    page.goto(f"{dashboard}/bounds?d=3")
-    ready(page, seconds=60)
-    for name, at in (("Geometry & users", "/geometry?d=3"), ("Users", "/users?problem=quadratic")):
-        page.get_by_role("link", name=name, exact=True).first.click()
-        page.wait_for_url(lambda url, at=at: at in url, timeout=30_000)
-        ready(page, seconds=60)
-    for at in ("/geometry?d=3", "/bounds?d=3"):
-        page.go_back()
-        ready(page, seconds=60)
-        assert page.url.endswith(at)
-
-
 LINKS = """<body data-test-script-state="notRunning">
 <main class="st-key-page"><div id="place" style="--st-background-color: #000"></div>
   <a href="/one-run">One run</a> <a href="/">Explore</a>
