@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpsco_app.front import links
 from dpsco_app.front.notice import to_notice
 from dpsco_app.front.screen import FrontScreen
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
-from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.front.view import View
 from dpsco_app.session.result import Result
 from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
@@ -34,7 +33,7 @@ class Screen:
     finished: int  # the runs that are done, of those that were asked for last
     cells: int  # all that were asked for
     left: Cost | None  # what is left to run; None where it is complete, or may not run
-    last: tuple[Scenario, View]  # the last settings that were allowed: those of its link
+    address: dict[str, str]  # the parameters of a link to the last settings that were allowed
     wrong: tuple[str, ...]  # what is wrong with the address that was opened
 
     @property
@@ -56,12 +55,6 @@ class Screen:
     @property
     def is_complete(self) -> bool:
         return not self.is_old and not self.is_running and self.result.complete
-
-    @property
-    def address(self) -> dict[str, str]:
-        """The parameters of a link to the last settings that were allowed."""
-        scenario, view = self.last
-        return links.query(scenario) | ADDRESS.to_query(view)
 
     @property
     def allowed(self) -> Scenario | None:

@@ -252,6 +252,12 @@ class Session:
             self.scenarios.follow(scenario, self.page)
             self._last = scenario, view
 
+    @property
+    def address(self) -> dict[str, str]:
+        """The parameters of a link to the last settings of the curves that were allowed."""
+        scenario, view = self._last
+        return links.query(scenario) | ADDRESS.to_query(view)
+
     def screen(self, theme: Theme) -> Screen:
         """Return all that the page of the curves shows now, in a theme."""
         curves = self.curves
@@ -271,7 +277,7 @@ class Session:
             finished=now.finished,
             cells=now.cells,
             left=curves.left(is_old=is_old),
-            last=self._last,
+            address=self.address,
             wrong=self.wrong,
         )
 

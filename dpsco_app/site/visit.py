@@ -97,7 +97,7 @@ class Visit:
 
     @property
     def address(self) -> str:
-        return urlencode(self.session.screen(Theme()).address, safe=",")
+        return urlencode(self.session.address, safe=",")
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
