@@ -39,13 +39,17 @@ def opened(state: PageState[V]) -> V:
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
+    """Begin a page; return its view, the visit's scenario, or why the page cannot show that one.
 
-    What is shown is remembered.
+    What is shown is remembered: of a page that is about no scenario, the view alone.
     """
     view = opened(state)
+    if state.use is None:
+        state.remember(view)
+        return view, visit.current().scenario, ""
     scenario, refused = draw_controls(state)
     if scenario is not None:
+        view = state.suit(view, scenario)
         state.remember(view, scenario)
     return view, scenario, refused
 
@@ -68,8 +72,8 @@ def draw_apart(
 
     `place` is of its own where another one may stand on the page.
     """
-    assert state.use is not None
-    words = apart(scenario, visit.current().mine, why or state.use.why)
+    why = why or (state.use.why if state.use is not None else "")
+    words = apart(scenario, visit.current().mine, why)
     if not words:
         return
     # Beside the words: a row of its own would push the figure off a laptop's first screen.

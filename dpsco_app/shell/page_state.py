@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -33,6 +33,8 @@ class PageState(Page[V]):
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
     has_presets: bool = False  # whether it has presets, or scenes of its own
+    # the nearest view that a scenario has: another one may offer less
+    fit_view: Callable[[V, Scenario], V] = lambda view, _: view
 
     def __post_init__(self) -> None:
         KNOWN_SOMEWHERE.update(self.names)
@@ -80,6 +82,14 @@ class PageState(Page[V]):
         for name in self.lists:
             values[name] = ",".join(values[name])
         return replace(self.default, **values).validate()
+
+    def suit(self, view: V, scenario: Scenario) -> V:
+        """Return the nearest view that a scenario has, and put it into the widgets."""
+        fitted = self.fit_view(view, scenario)
+        if fitted != view:
+            visit.current().views[self.name] = fitted
+            self.put(fitted)
+        return fitted
 
     def restore(self) -> list[str]:
         """Open the page in the session if its address is new; return what is wrong with that.

@@ -32,7 +32,7 @@ class LivePage:
         """The lessons, whose modules are for whoever opens one."""
         from dpsco_app.site.lessons import Lessons
 
-        return Lessons()
+        return Lessons(path=self.visit.session.lessons)
 
     # -- what a visitor does ----------------------------------------------------------------
 

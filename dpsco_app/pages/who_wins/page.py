@@ -34,15 +34,11 @@ def page() -> None:
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
-def _draw(screen: FirstScreen, _: state.View, scenario: Scenario) -> None:
-    offered = state.planes_for(scenario)
-    if st.session_state[PLANE] not in offered:
-        st.session_state[PLANE] = offered[0]
+def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     with screen.controls, st.container(horizontal=True, key="who_wins_choices"):
         draw_parts(READING_NAMES, READING, "Compare")
-        draw_parts({name: state.PLANES[name] for name in offered}, PLANE, "Plane")
-    view = state.STATE.current()
-    state.STATE.remember(view, scenario)
+        planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
+        draw_parts(planes, PLANE, "Plane")
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
         small = f"An answer that ignores the data: {rounded(without_data(scenario))}. "

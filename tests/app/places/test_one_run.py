@@ -26,6 +26,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
+from dpsco_app.session import computed
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
@@ -417,3 +418,11 @@ def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> 
         "independent noise": 10.0,
         "noise that cancels": pytest.approx(2.53, abs=0.01),
     }
+
+
+def test_a_run_that_a_visitor_has_seen_is_not_made_again_for_the_next_one() -> None:
+    kept = (computed.single_runs, computed.frames_of, computed.error_split)
+    open_anatomy(n="501")
+    before = [known.cache_info().misses for known in kept]
+    open_anatomy(n="501")
+    assert [known.cache_info().misses for known in kept] == before

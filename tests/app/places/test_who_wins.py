@@ -25,7 +25,7 @@ from dpsco_app.shell import visit
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, headline, html, ladder, open_page, result
+from tests.app.pages import BASES, headline, html, ladder, open_page, result, session
 from tests.app.places.test_one_run import open_at
 
 BASE = BASES["who_wins"]
@@ -238,3 +238,10 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
     assert any("must" in caption.value for caption in large.caption)
     page = open_page(**(link() | {"trials": "1", "grid": "500,1000"}))
     assert result(page).scenario.problem == BASE.problem and not page.warning
+
+
+def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
+    (only,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
+    page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
+    assert page.query_params["plane"] == only and f"plane={only}" in page.code[0].value
+    assert session(page).views["who_wins"] == replace(STATE.default, plane=only, reading="rates")

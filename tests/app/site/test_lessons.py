@@ -268,3 +268,14 @@ def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
+
+
+def test_the_path_is_that_of_the_session_as_on_the_dashboard(short: None) -> None:
+    page = LivePage()
+    page.handle(json.dumps([["lesson", "run", "noise", 3]]))
+    finish(page.lessons)
+    session = page.visit.session
+    assert page.lessons.path is session.lessons and session.lessons.measured == 1
+    assert session.lessons.prediction("noise", VIEW.default) == BY_SLUG["noise"].answers[3]
+    page.handle(json.dumps([["lesson", "forget"]]))
+    assert session.lessons.prediction("noise", page.lessons.view) is None
