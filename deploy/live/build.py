@@ -23,14 +23,14 @@ from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
-from dpsco_app.site import words
-from dpsco_app.site.controls import presets
-from dpsco_app.site.lesson_parts import STEPS
-from dpsco_app.site.lessons import SIDE_WIDTH, Lessons, lesson_theme
-from dpsco_app.site.page import OF_LESSONS
-from dpsco_app.site.story import VIEWS, story_data, story_parts, views
-from dpsco_app.site.visit import Visit, shown
-from dpsco_app.site.words import CURVES, LESSONS, PICTURE
+from dpsco_app.static_page import words
+from dpsco_app.static_page.controls import presets
+from dpsco_app.static_page.lesson_parts import STEPS
+from dpsco_app.static_page.lessons import SIDE_WIDTH, Lessons, lesson_theme
+from dpsco_app.static_page.page import OF_LESSONS
+from dpsco_app.static_page.story import VIEWS, story_data, story_parts, views
+from dpsco_app.static_page.visit import Visit, shown
+from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)

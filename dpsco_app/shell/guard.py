@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from dpsco_app.shell.front import SERVER, STATIC
+from dpsco_app.shell.preload import SERVER, STATIC
 from dpsco_core.base.parsing import shorten
 
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)

@@ -12,9 +12,9 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
-from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.runs.stored import ENVIRONMENT, served
 from dpsco_app.shell.main import HERE
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from dpsco_app.front.screen import front_screen
-from dpsco_app.live import stored
 from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
+from dpsco_app.runs import stored
 from dpsco_app.session import cells, computed
 from dpsco_core.explain import anatomy
 

@@ -10,7 +10,7 @@ from dpsco_app.lessons.lessons import BY_SLUG, Answer, Lesson
 from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import Answered
 from dpsco_app.lessons.view import LessonsView
-from dpsco_app.live.running import run_here
+from dpsco_app.runs.running import run_here
 from dpsco_app.session.computed import rows_of
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState

@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 
 import streamlit as st
 
-from dpsco_app.live.running import cached_cell
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
@@ -18,6 +17,7 @@ from dpsco_app.parts.options import rounded
 from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped
+from dpsco_app.runs.running import cached_cell
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain import contest

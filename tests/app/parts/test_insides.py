@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_app.parts import insides
-from dpsco_app.shell import front
+from dpsco_app.shell import preload
 
 HERE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
@@ -87,16 +87,16 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
 
 
 def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
-    (script,) = front.plotly_scripts()
-    assert front.PLOTLY in (front.STATIC / script).read_bytes()
-    assert front.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    (script,) = preload.plotly_scripts()
+    assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
+    assert preload.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
 
 
 def test_no_file_names_a_part_of_streamlits_code() -> None:
-    scripts = (front.STATIC / front.plotly_scripts()[0]).parent.glob("[A-Z]*.js")
+    scripts = (preload.STATIC / preload.plotly_scripts()[0]).parent.glob("[A-Z]*.js")
     bundles = {path.name.split(".")[0] for path in scripts}
     assert len(bundles) > 50
-    text = Path(front.__file__).read_text(encoding="utf-8")
+    text = Path(preload.__file__).read_text(encoding="utf-8")
     assert bundles & {*re.findall(r"\w+", text)} == set()
     named = re.compile(rf"\b(?:{'|'.join(sorted(bundles))})\.(?:\w+\.|\*\.)?js\b")
     assert {name: files for name, text in sources() if (files := named.findall(text))} == {}
@@ -105,12 +105,12 @@ def test_no_file_names_a_part_of_streamlits_code() -> None:
 def test_without_plotly_in_sight_a_page_comes_without_its_link(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(front, "STATIC", tmp_path)
-    assert front.plotly_scripts() == []
+    monkeypatch.setattr(preload, "STATIC", tmp_path)
+    assert preload.plotly_scripts() == []
     index = '<script type="module" crossorigin src="./code/index.js"></script>'
     (tmp_path / "index.html").write_text(index, encoding="utf-8")
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "other.js").write_text("let a = 1", encoding="utf-8")
-    assert front.plotly_scripts() == []
+    assert preload.plotly_scripts() == []
     (tmp_path / "code" / "any.js").write_bytes(b"/*! plotly.js v9 */")
-    assert front.plotly_scripts() == ["./code/any.js"]
+    assert preload.plotly_scripts() == ["./code/any.js"]

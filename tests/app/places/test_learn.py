@@ -36,7 +36,7 @@ from dpsco_app.pages.learn.state import (
 )
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell.visit import BASE
-from dpsco_app.site.lessons import KeptResults
+from dpsco_app.static_page.lessons import KeptResults
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.explain.budgets import guess_ceiling

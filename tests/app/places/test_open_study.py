@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.live import stored
-from dpsco_app.live.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.runs import stored
+from dpsco_app.runs.stored import ENVIRONMENT, Shelf, require_showable, served
 from dpsco_app.session.pace import Pace
 from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE

@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
-from dpsco_app.live.running import cached_cell
 from dpsco_app.pages.contest import contest_figure, contest_table, nearest_cell, winner
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.users import page as users_page
@@ -39,6 +38,7 @@ from dpsco_app.pages.users.words import (
 from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
+from dpsco_app.runs.running import cached_cell
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import DASHBOARD, LIBRARY

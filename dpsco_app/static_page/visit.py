@@ -21,9 +21,9 @@ from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
 from dpsco_app.session.session import Session
-from dpsco_app.site.controls import controls
-from dpsco_app.site.screen import bold, notes, panel_switch, plain
-from dpsco_app.site.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
+from dpsco_app.static_page.controls import controls
+from dpsco_app.static_page.screen import bold, notes, panel_switch, plain
+from dpsco_app.static_page.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.results.intervals import runs_json

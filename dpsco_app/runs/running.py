@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
 
-from dpsco_app.live.turns import TURNS
+from dpsco_app.runs.turns import TURNS
 from dpsco_app.session.cells import outcome_of
 from dpsco_app.session.curves import Curves
 from dpsco_app.session.pace import Pace

@@ -25,9 +25,9 @@ from dpsco_app.lessons.measure import LessonResults, measure, work
 from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import HANDED_IN, Answered, progress
 from dpsco_app.lessons.view import HAND_IN, START, LessonsView
-from dpsco_app.site import lesson_parts as parts
-from dpsco_app.site.screen import plain
-from dpsco_app.site.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
+from dpsco_app.static_page import lesson_parts as parts
+from dpsco_app.static_page.screen import plain
+from dpsco_app.static_page.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
 from dpsco_core.base.errors import require
 from dpsco_core.explain.lessons import LessonRow, Part, run_part
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell

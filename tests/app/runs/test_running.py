@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from dpsco_app.front.view import View
-from dpsco_app.live import running, turns
-from dpsco_app.live.turns import Turn, Turns
+from dpsco_app.runs import running, turns
+from dpsco_app.runs.turns import Turn, Turns
 from dpsco_app.session import cells, curves
 from dpsco_app.session.result import Growth, Result
 from dpsco_app.session.session import CURVES, Session
