@@ -188,7 +188,7 @@ def build(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.live", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("build/live"))
+    parser.add_argument("--out", type=Path, default=Path("build/site"))
     parser.add_argument("--kept", type=Path, default=Path("build/pyodide"), metavar="FOLDER")
     chosen = parser.parse_args(arguments)
     try:

@@ -7,7 +7,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.touch.drawing import draw_picture
 from dpsco_app.parts.touch.picture import TITLE, sample_words
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
 from dpsco_core.fields import MEAN
@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 STATE = PageState(
     name="private_mean",
     default=PageView(),
-    use=visit.Use(
+    use=Use(
         fit=fit,
         why=WHY,
         without=WITHOUT,

@@ -7,12 +7,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, unmarked
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
@@ -56,7 +58,7 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
-    use, scenario = state.use or visit.Use(), visit.current().scenario
+    use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
         controls.draw(scenario, use.without, use.problems)
     try:
@@ -150,7 +152,7 @@ def explore_query(scenario: Scenario, **shown: str) -> dict[str, str]:
 
     Raises `InvalidInput` if the scenario is not allowed.
     """
-    query = visit.query(scenario.validate(DASHBOARD))
+    query = links.query(scenario.validate(DASHBOARD))
     return query | ADDRESS.to_query(replace(ADDRESS.default, **shown))
 
 

@@ -14,6 +14,7 @@ from dpsco_app.session.scenarios import Page
 from dpsco_app.shell import visit
 from dpsco_app.shell.teaching import HIDE, TYPE
 from dpsco_core.base.parsing import shorten
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
@@ -23,7 +24,7 @@ PRESENT = "visit_page"  # the page whose view the widgets hold, once it is whole
 UNHEARD_SECONDS = 3.0
 # The parameters that some page knows. On the way back from one page to another, the browser may
 # still name those of the page it has left.
-KNOWN_SOMEWHERE = set(visit.FIELDS)
+KNOWN_SOMEWHERE = set(FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class PageState(Page[V]):
 
     @property
     def known(self) -> tuple[str, ...]:
-        return self.names if self.use is None else (*self.names, *visit.FIELDS)
+        return self.names if self.use is None else (*self.names, *FIELDS)
 
     # -- the address ------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpsco_app.figure.head import head
 from dpsco_app.figure.render import plotly
@@ -17,6 +17,7 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.front.address import Address
+from dpsco_app.front.links import parameters
 from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.handle import handle, handle_colours
@@ -88,7 +89,7 @@ class Lessons:
 
     def open(self, query: str) -> None:
         """Show what an address says."""
-        view, wrong = VIEW.from_query(dict(parse_qsl(query, keep_blank_values=True)))
+        view, wrong = VIEW.from_query(parameters(query))
         self._set(view)
         self.wrong = wrong
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpsco_app.front import links
 from dpsco_app.parts.presets import DEFAULT
@@ -43,7 +43,7 @@ class LivePage:
                 self._teach(*values)
                 continue
             curves.handled(self.visit, json.dumps([[name, *values]]))
-            if name == "open" and any(key in OF_LESSONS for key, _ in parse_qsl(values[0])):
+            if name == "open" and not links.parameters(values[0]).keys().isdisjoint(OF_LESSONS):
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.front import links
 from dpsco_app.lessons import words
 from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
@@ -31,7 +32,7 @@ from dpsco_app.parts.html import html_page
 from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import teaching, visit, window
+from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
@@ -229,7 +230,7 @@ def _go_on(lesson: Lesson) -> None:
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
-            link_to(slug, label, visit.query(lesson.scenario))
+            link_to(slug, label, links.query(lesson.scenario))
         link(STATE, LessonsView(lesson=lesson.slug), about=words.HOMEWORK)
 
 

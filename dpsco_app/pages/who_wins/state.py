@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.shell import visit
+from dpsco_app.front.fits import item_level
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.explain.contest import READINGS, Reading
@@ -31,8 +32,8 @@ STATE = PageState(
     name="who_wins",
     default=View(),
     fit_view=with_plane,
-    use=visit.Use(
-        fit=visit.item_level,
+    use=Use(
+        fit=item_level,
         why="This page needs m = 1, one item per user.",
         sampling=False,
         without=("m", "axis", "grid", "trials"),

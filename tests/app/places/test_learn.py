@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
+from dpsco_app.front.links import BASE
 from dpsco_app.lessons import figures, words
 from dpsco_app.lessons.findings import curve, lowest_x
 from dpsco_app.lessons.lessons import (
@@ -35,7 +36,6 @@ from dpsco_app.pages.learn.state import (
     prediction_key,
 )
 from dpsco_app.parts.options import rounded
-from dpsco_app.shell.visit import BASE
 from dpsco_app.static_page.lessons import KeptResults
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments

@@ -17,11 +17,11 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
+from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
 from dpsco_app.pages.who_wins.state import PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
-from dpsco_app.shell import visit
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.scenario import Scenario
@@ -232,7 +232,7 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
         (led,) = [link.proto for link in page.get("page_link") if "Open this" in link.proto.label]
         return dict(parse_qsl(led.query_string.lstrip("?")))
 
-    swept = Scenario.from_query(link(), visit.BASE)
+    swept = Scenario.from_query(link(), START)
     assert (swept.problem, swept.axis, swept.methods) == (BASE.problem, "n", BASE.methods)
     large = open_who_wins(n="500000", d="4", plane="d-epsilon")
     assert any("must" in caption.value for caption in large.caption)

@@ -9,11 +9,15 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front import links
+from dpsco_app.front.fits import with_problem
+from dpsco_app.front.links import BASE
 from dpsco_app.pages import frame
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
 from dpsco_app.shell.main import DRAW
 from dpsco_app.shell.names import EXPLORE
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press, result
 from tests.app.places.test_one_run import open_at
@@ -67,8 +71,8 @@ def mine(page: AppTest) -> Scenario:
 
 def shown(page: AppTest) -> Scenario:
     """Return the scenario of the address."""
-    query = {k: v for k, v in page.query_params.items() if k in visit.FIELDS}
-    return Scenario.from_query(query, visit.BASE)
+    query = {k: v for k, v in page.query_params.items() if k in FIELDS}
+    return Scenario.from_query(query, BASE)
 
 
 def control_value(page: AppTest, field: str) -> object:
@@ -156,12 +160,12 @@ def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
 
 
 def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
-    scenario, said = visit.read({"distribution": "tracing"})
+    scenario, said = links.read({"distribution": "tracing"})
     assert scenario.distribution == "tracing" and not said
-    other = visit.with_problem(scenario, "logistic", ("logistic",))
-    assert (other.problem, other.distribution) == ("logistic", visit.BASE.distribution)
-    assert visit.with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
-    assert visit.with_problem(scenario, "logistic", ("mean",)) == scenario
+    other = with_problem(scenario, "logistic", ("logistic",))
+    assert (other.problem, other.distribution) == ("logistic", BASE.distribution)
+    assert with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
+    assert with_problem(scenario, "logistic", ("mean",)) == scenario
 
 
 def test_two_visitors_do_not_meet() -> None:
