@@ -5,8 +5,10 @@ import logging
 import sys
 
 if __name__ == "__main__":
+    from dpsco_app.parts.insides import CACHE_LOG
+
     # The pages' cache is made before there is a server, which is what is meant here.
-    logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(
+    logging.getLogger(CACHE_LOG).addFilter(
         lambda record: "No runtime found" not in record.getMessage()
     )
     from dpsco_core.base.errors import InvalidInput

@@ -144,9 +144,9 @@ def _style() -> Iterator[str]:
 
 def font() -> bytes:
     """Return the dashboard's font, Source Sans (SIL Open Font License), as Streamlit brings it."""
-    import streamlit
+    from dpsco_app.parts.insides import STATIC
 
-    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    media = STATIC / "static" / "media"
     return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import number_text, unmarked
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.session.scenarios import Use

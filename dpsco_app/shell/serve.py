@@ -5,8 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-
-from streamlit.web import cli
+from runpy import run_module
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.screen import front_screen
@@ -34,7 +33,7 @@ def serve(options: list[str]) -> None:
     gc.freeze()
     sys.setswitchinterval(SWITCH_SECONDS)
     sys.argv = ["streamlit", "run", str(entry()), *options]
-    sys.exit(cli.main())
+    run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def offer(study: str | None) -> None:

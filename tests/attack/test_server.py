@@ -122,8 +122,8 @@ def test_whoever_hosts_the_dashboard_can_name_its_host(
         "server.corsAllowedOrigins": ["https://school.example"],
         "server.enableCORS": True,
     }
-    monkeypatch.setattr(guard.config, "get_option", options.__getitem__)
-    monkeypatch.setattr(guard.config, "is_manually_set", lambda _: False)
+    monkeypatch.setattr(guard.st, "get_option", options.__getitem__)
+    monkeypatch.setattr(guard, "is_manually_set", lambda _: False)
     assert guard.wrong_host("dpsco.example") == ""
     assert guard.is_own("https://school.example", "dpsco.example")
     assert not guard.is_own("https://other.example", "dpsco.example")

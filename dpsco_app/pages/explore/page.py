@@ -4,7 +4,6 @@ import time
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.pages.explore.details import draw_details
@@ -17,6 +16,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw_focus, theme
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen

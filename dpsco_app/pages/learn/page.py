@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front import links
 from dpsco_app.lessons import words
@@ -29,6 +28,7 @@ from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link
 from dpsco_app.parts.touch.asking import draw_question, to_the_top

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
@@ -16,6 +15,7 @@ from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped

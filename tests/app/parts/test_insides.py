@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from dpsco_app.parts import insides
 from dpsco_app.shell import preload
@@ -48,6 +50,28 @@ def test_no_other_file_reaches_into_streamlits_page() -> None:
     assert {*reached} == {HERE}, reached
 
 
+def reached_in_code(source: str) -> list[str]:
+    """Return the modules of Streamlit that a file imports, beside what `st` offers."""
+    found = re.findall(r"^ *(from|import) (streamlit\b[.\w]*)", source, re.MULTILINE)
+    return [name for word, name in found if "." in name or word == "from"]
+
+
+def test_no_other_file_imports_a_module_inside_streamlit() -> None:
+    reached = {name: parts for name, text in sources() if (parts := reached_in_code(text))}
+    assert {*reached} == {HERE}, reached
+    assert reached_in_code("    from streamlit.runtime import get_instance")
+    assert reached_in_code("import streamlit.config") and reached_in_code("from streamlit import x")
+    assert not reached_in_code("import streamlit as st")
+
+
+def test_what_is_imported_from_inside_is_what_it_is_used_for() -> None:
+    assert isinstance(st.container(), insides.DeltaGenerator)
+    assert isinstance(st.Page(lambda: None, title="A", url_path="a"), insides.StreamlitPage)
+    assert not insides.is_manually_set("browser.serverAddress")
+    assert (insides.STATIC / "index.html").exists()
+    assert insides.CACHE_LOG in logging.root.manager.loggerDict
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -82,8 +106,9 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
     text = Path(insides.__file__).read_text(encoding="utf-8")
     blocks = text.split('"""')[-1].strip().split("\n\n")
     names = re.findall(r"^([A-Z_]+) = ", text, re.MULTILINE)
-    assert len(names) <= MOST
-    assert all(block.startswith("# ") for block in blocks)
+    selectors = [name for name in names if name not in ("STATIC", "CACHE_LOG")]
+    assert len(selectors) <= MOST and all("[" in vars(insides)[name] for name in selectors)
+    assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
 def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
