@@ -52,8 +52,8 @@ def test_no_other_file_reaches_into_streamlits_page() -> None:
 
 def reached_in_code(source: str) -> list[str]:
     """Return the modules of Streamlit that a file imports, beside what `st` offers."""
-    found = re.findall(r"^ *(from|import) (streamlit\b[.\w]*)", source, re.MULTILINE)
-    return [name for word, name in found if "." in name or word == "from"]
+    imports = re.findall(r"^ *(from|import) (streamlit\b[.\w]*)", source, re.MULTILINE)
+    return [name for word, name in imports if "." in name or word == "from"]
 
 
 def test_no_other_file_imports_a_module_inside_streamlit() -> None:
