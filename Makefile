@@ -58,12 +58,12 @@ bench: $(VENV)/.bench ## speed, against a memory pass, BLAS and public peers
 bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sliders, page changes, dragging
 	$(BIN)/python -m benchmarks.dashboard
 
-docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warning is an error
+docs: $(VENV)/.docs ## the documentation as a static site, in build/docs; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
-	@echo "Open build/site/index.html"
+	@echo "Open build/docs/index.html"
 
 # PYODIDE=FOLDER (or the address of a mirror) takes the engine from there; otherwise shared/pyodide beside a checkout, or the release.
-site: $(VENV)/.app ## the live page without a server, in build/live: any host of files serves it
+site: $(VENV)/.app ## the live page without a server, in build/site: any host of files serves it
 	$(ONE_THREAD) $(BIN)/python -m deploy.live
 
 wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras

@@ -1,6 +1,6 @@
 """The page without a server in Chromium: its first figure, the engine's start, runs, and memory.
 
-`python -m benchmarks.live [ROUNDS]` serves build/live (`make site` builds it), opens it in fresh
+`python -m benchmarks.live [ROUNDS]` serves build/site (`make site` builds it), opens it in fresh
 browsers and prints medians beside their targets. It needs the extra test, and Chromium on PATH.
 """
 

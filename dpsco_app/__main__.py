@@ -5,13 +5,15 @@ import logging
 import sys
 
 if __name__ == "__main__":
+    from dpsco_app.parts.insides import CACHE_LOG
+
     # The pages' cache is made before there is a server, which is what is meant here.
-    logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(
+    logging.getLogger(CACHE_LOG).addFilter(
         lambda record: "No runtime found" not in record.getMessage()
     )
-    from dpsco_core import extend
     from dpsco_core.base.errors import InvalidInput
     from dpsco_core.base.limits import require_environment
+    from dpsco_core.plugins import extend
 
     parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
     parser.add_argument("--with", dest="own", action="append", default=[])

@@ -3,6 +3,7 @@
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import Limits
 from dpsco_core.base.seeds import fresh_seed
+from dpsco_core.plugins import extend
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting
 from dpsco_core.results.slopes import slopes
@@ -31,6 +32,7 @@ __all__ = [
     "Setting",
     "cells",
     "cost",
+    "extend",
     "frame",
     "fresh_seed",
     "run_cell",

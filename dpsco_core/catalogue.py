@@ -1,7 +1,7 @@
 """The catalogue: every method, problem, distribution and bound, and what was added to them.
 
-The built-in rows stand here; `dpsco_core.extend` reads others from a file or a package and adds
-them with `add`, at the end.
+The built-in rows stand here; `dpsco_core.plugins.extend` reads others from a file or a package and
+adds them with `add`, at the end.
 """
 
 import math
@@ -101,7 +101,7 @@ def add(
     bounds: tuple[Bound, ...],
     distributions: tuple[type[Distribution], ...],
 ) -> None:
-    """Add rows at the end; `dpsco_core.extend` has checked them."""
+    """Add rows at the end; `dpsco_core.plugins.extend` has checked them."""
     METHODS.extend(methods)
     METHOD_SLUGS.extend(m.card.slug for m in methods)
     BOUNDS.extend(bounds)

@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from dpsco_core import catalogue, extend
-from dpsco_core.added import try_law
+from dpsco_core import catalogue
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY, Limits
@@ -18,6 +17,8 @@ from dpsco_core.base.parsing import among, is_real, real, shorten, to_plain, to_
 from dpsco_core.base.seeds import SAME
 from dpsco_core.fields import AXES, NAMES, TABLE, Fields, is_whole, parse, with_fields
 from dpsco_core.geometry.geometries import GROUP_SIZE, Geometry
+from dpsco_core.plugins import extend
+from dpsco_core.plugins.guards import try_law
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.problems.samples.users import check_size

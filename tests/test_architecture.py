@@ -37,9 +37,8 @@ LEVEL = {
     "problems": 4,
     "methods": 5,
     "bounds": 6,
-    "added": 7,
     "catalogue": 7,
-    "extend": 8,
+    "plugins": 8,
     "fields": 8,
     "scenario": 9,
     "runs": 10,
@@ -267,7 +266,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
 
 
 # Who runs a file that somebody else has written: whatever it raises is said in one sentence.
-OTHERS_CODE = ("dpsco_core.extend", "dpsco_core.base.others")
+OTHERS_CODE = ("dpsco_core.plugins.extend", "dpsco_core.base.others")
 
 
 def no_error_is_silenced(module: str, source: str) -> list[str]:
@@ -612,7 +611,7 @@ WRONG = [
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "rng.laplace(scale=2)"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "-np.log(rng.random(9))"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.directions", "rng.normal(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_app.live.running", "norm.rvs(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_app.runs.running", "norm.rvs(3)"),
     (
         wrong_ledgers_stay_in_the_audits,
         "dpsco_core.methods.mean.clipped",
@@ -707,7 +706,7 @@ RIGHT = [
     ),
     (imports_point_down, "dpsco_core.__init__", "from dpsco_core.results.tables import frame"),
     (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import __version__"),
-    (imports_point_down, "dpsco_app.live.running", "from dpsco_core.runs.study import study"),
+    (imports_point_down, "dpsco_app.runs.running", "from dpsco_core.runs.study import study"),
     (app_has_no_mathematics, "dpsco_app.parts.charts", "import numpy as np\nnp.log10(2.0)"),
     (app_has_no_mathematics, "dpsco_core.data.rows", "from scipy.stats import norm"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.data.laws", "rng.standard_t(3)"),

@@ -23,14 +23,14 @@ from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
-from dpsco_app.site import words
-from dpsco_app.site.controls import presets
-from dpsco_app.site.lesson_parts import STEPS
-from dpsco_app.site.lessons import SIDE_WIDTH, Lessons, lesson_theme
-from dpsco_app.site.page import OF_LESSONS
-from dpsco_app.site.story import VIEWS, story_data, story_parts, views
-from dpsco_app.site.visit import Visit, shown
-from dpsco_app.site.words import CURVES, LESSONS, PICTURE
+from dpsco_app.static_page import words
+from dpsco_app.static_page.controls import presets
+from dpsco_app.static_page.lesson_parts import STEPS
+from dpsco_app.static_page.lessons import SIDE_WIDTH, Lessons, lesson_theme
+from dpsco_app.static_page.page import OF_LESSONS
+from dpsco_app.static_page.story import VIEWS, story_data, story_parts, views
+from dpsco_app.static_page.visit import Visit, shown
+from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
@@ -144,9 +144,9 @@ def _style() -> Iterator[str]:
 
 def font() -> bytes:
     """Return the dashboard's font, Source Sans (SIL Open Font License), as Streamlit brings it."""
-    import streamlit
+    from dpsco_app.parts.insides import STATIC
 
-    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    media = STATIC / "static" / "media"
     return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
 
 
@@ -188,7 +188,7 @@ def build(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.live", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("build/live"))
+    parser.add_argument("--out", type=Path, default=Path("build/site"))
     parser.add_argument("--kept", type=Path, default=Path("build/pyodide"), metavar="FOLDER")
     chosen = parser.parse_args(arguments)
     try:

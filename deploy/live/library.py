@@ -25,7 +25,7 @@ LAZY = ("scipy/optimize",)
 ELSEWHERE = ("dpsco_core/cli/", "dpsco_core/audit/")
 LISTED = """
 import sys
-import dpsco_app.site.lessons, dpsco_app.site.page
+import dpsco_app.static_page.lessons, dpsco_app.static_page.page
 files = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "dpsco_app"]
 print(*sorted(filter(None, files)), sep="\\n")
 """

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 from dpsco_app.front.changes import level_of, reaching
 from dpsco_app.parts.options import LARGEST_SEED
@@ -24,6 +25,16 @@ def query(scenario: Scenario) -> dict[str, str]:
     if scenario.methods != usual_methods(scenario, level_of(scenario)):
         written["methods"] = to_text(scenario.methods)
     return written
+
+
+def parameters(text: str, *, most: int | None = None) -> dict[str, str]:
+    """Return the parameters of a link, of each name the last.
+
+    Raises ValueError if `most` is given and the text is no query, or one of more parameters.
+    """
+    is_strict = most is not None
+    pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=is_strict, max_num_fields=most)
+    return dict(pairs)
 
 
 def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
-from dpsco_app.front.links import BASE, query
+from dpsco_app.front.links import BASE, parameters, query
 from dpsco_app.front.study import Role
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import hardest
@@ -88,9 +88,7 @@ def _parsed(text: str) -> Scenario:
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
     most = len(fields(Scenario))
     try:
-        given = dict(
-            parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=most)
-        )
+        given = parameters(text, most=most)
     except ValueError:
         require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
     scenario = Scenario.from_dict(given, BASE).validate(DASHBOARD)

@@ -1,4 +1,4 @@
-"""A page about the visit's scenario: what is asked, what answers it, and what stands below."""
+"""A page of a visit: what is asked, what answers it, and what stands below."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -28,12 +28,13 @@ def draw_page(
     symbols: str = "",
     script: Callable[[Any, Scenario], str] | None = None,
     beside: Collection[str] = (),
+    has_foot: bool = True,
 ) -> None:
     """Draw the part of a page that is chosen, or why the page cannot show the scenario.
 
     `draw`, `questions`, `names` and `about`, the words below a figure, have an entry a part.
     `symbols` explains the letters, `script` makes the page's numbers, and the parts `beside` have
-    room for words beside their figure.
+    room for words beside their figure. A page without `has_foot` puts its link elsewhere.
     """
     view, scenario, refused = opened_at(state)
     part = st.session_state[state.key("part")] if names else WHOLE
@@ -52,10 +53,11 @@ def draw_page(
             st.markdown(text)
         if symbols:
             fold_words("What the symbols mean", symbols, f"{state.name}_fold_reading")
-        with st.container(horizontal=True, key=f"{state.name}_foot"):
-            if script is not None:
-                draw_page_files(state.name, lambda: script(view, scenario))
-            link(state, view, scenario)
+        if has_foot:
+            with st.container(horizontal=True, key=f"{state.name}_foot"):
+                if script is not None:
+                    draw_page_files(state.name, lambda: script(view, scenario))
+                link(state, view, scenario)
     try:
         with above:
             draw[part](screen, view, scenario)

@@ -3,18 +3,20 @@
 import streamlit as st
 
 from dpsco_app.front.picture import WHY, WITHOUT, fit
-from dpsco_app.parts.page import draw_apart, opened_at
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.touch.drawing import draw_picture
 from dpsco_app.parts.touch.picture import TITLE, sample_words
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
 from dpsco_core.fields import MEAN
+from dpsco_core.scenario import Scenario
 
 STATE = PageState(
     name="private_mean",
     default=PageView(),
-    use=visit.Use(
+    use=Use(
         fit=fit,
         why=WHY,
         without=WITHOUT,
@@ -25,12 +27,11 @@ STATE = PageState(
 
 def page() -> None:
     draw_views("private-mean")
-    _, scenario, refused = opened_at(STATE)
-    st.title(TITLE)
-    if scenario is None:
-        st.error(refused)
-        return
-    draw_apart(STATE, scenario)
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: TITLE})
+
+
+def _draw(screen: FirstScreen, _: PageView, scenario: Scenario) -> None:
+    screen.head.title(TITLE)
     draw_picture(scenario, "private_mean")
     st.caption(
         "The circle is around 0, wherever the records are: a centre read off the records would "

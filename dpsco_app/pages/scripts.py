@@ -7,7 +7,7 @@ CSV are in the order of the page's figures.
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
-from dpsco_core.extend import code_for
+from dpsco_core.plugins.extend import code_for
 from dpsco_core.scenario import Scenario
 
 HEAD = '''"""Made by DP-SCO Explorer: the numbers of the page {page}, as CSV."""

@@ -11,12 +11,15 @@ from dpsco_app.front.story import (
     setting,
     story,
 )
-from dpsco_app.parts.page import explore_query, opened
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
+from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.touch.drawing import draw_scroll, draw_scroll_file
 from dpsco_app.shell.names import EXPLORE, WHY
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.explain.why import why
+from dpsco_core.scenario import Scenario
 
 STYLE = """<style>
 .st-key-why_story { --scroll-top: 4rem; }
@@ -27,11 +30,15 @@ STATE = PageState(name="why", default=PageView())
 
 
 def page() -> None:
-    opened(STATE)
     st.html(STYLE)
     draw_views(WHY)
-    st.title(TITLE)
-    st.markdown(INTRODUCTION)
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: TITLE})
+
+
+def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
+    with screen.head.container(gap=None):
+        st.title(TITLE)
+        st.markdown(INTRODUCTION)
     told = story(why())
     with st.container(key="why_story"):
         draw_scroll(told, WHY)

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from plotly.basedatatypes import BaseFigure
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.theme import SIZES, Theme
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell import teaching, window

@@ -1,10 +1,27 @@
-"""The parts of Streamlit's own page that the dashboard reaches into: all of them.
+"""The parts of Streamlit's own page and code that the dashboard reaches into: all of them.
 
-Streamlit promises a class for each key (`st-key-KEY`), and nothing else about its page: another
-version may name these parts differently. So each one stands here, with what a visitor would miss
+Streamlit promises what `import streamlit as st` offers, and a class for each key (`st-key-KEY`):
+another version may name all else differently. So each part stands here, with what would be missed
 without it, and `tests/browser/test_insides.py` fails once Streamlit's page has it no more. Nothing
-else in the package names a part of Streamlit's page; `tests/app/parts/test_insides.py` keeps it so.
+else in the package names such a part; `tests/app/parts/test_insides.py` keeps it so.
 """
+
+# What annotations call the place of an element, and a page: `st` has no names for them. And
+# whether somebody has set an option, which `st.get_option` does not tell: the address of the server
+# is trusted as an origin only then.
+from pathlib import Path
+
+import streamlit
+from streamlit.config import is_manually_set as is_manually_set
+from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
+from streamlit.navigation.page import StreamlitPage as StreamlitPage
+
+# The folder of the page. It is told to load Plotly at once, which saves half a second; the guard
+# allows its scripts by their hashes; and the page without a server takes its font.
+STATIC = Path(streamlit.__file__).parent / "static"
+
+# Who writes a line about the cache for every page at each start, which would hide the address.
+CACHE_LOG = "streamlit.runtime.caching.cache_data_api"
 
 # The link of a place in the menu. Streamlit marks the place that is shown, but not the place of a
 # view ("Who wins" is one of Explore's): nothing would say where one is.

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import number_text, unmarked
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
@@ -39,20 +41,24 @@ def opened(state: PageState[V]) -> V:
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
+    """Begin a page; return its view, the visit's scenario, or why the page cannot show that one.
 
-    What is shown is remembered.
+    What is shown is remembered: of a page that is about no scenario, the view alone.
     """
     view = opened(state)
+    if state.use is None:
+        state.remember(view)
+        return view, visit.current().scenario, ""
     scenario, refused = draw_controls(state)
     if scenario is not None:
+        view = state.suit(view, scenario)
         state.remember(view, scenario)
     return view, scenario, refused
 
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
-    use, scenario = state.use or visit.Use(), visit.current().scenario
+    use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
         controls.draw(scenario, use.without, use.problems)
     try:
@@ -68,8 +74,8 @@ def draw_apart(
 
     `place` is of its own where another one may stand on the page.
     """
-    assert state.use is not None
-    words = apart(scenario, visit.current().mine, why or state.use.why)
+    why = why or (state.use.why if state.use is not None else "")
+    words = apart(scenario, visit.current().mine, why)
     if not words:
         return
     # Beside the words: a row of its own would push the figure off a laptop's first screen.
@@ -146,7 +152,7 @@ def explore_query(scenario: Scenario, **shown: str) -> dict[str, str]:
 
     Raises `InvalidInput` if the scenario is not allowed.
     """
-    query = visit.query(scenario.validate(DASHBOARD))
+    query = links.query(scenario.validate(DASHBOARD))
     return query | ADDRESS.to_query(replace(ADDRESS.default, **shown))
 
 

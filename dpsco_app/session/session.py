@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
@@ -21,6 +22,9 @@ from dpsco_core.explain.window import notions_of
 from dpsco_core.fields import NAMES
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dpsco_app.lessons.path import LessonPath
 
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
 BUDGET = ("epsilon", "delta", "rho")
@@ -64,6 +68,13 @@ class Session:
     def wrong(self) -> tuple[str, ...]:
         """What is wrong in the address of the page, until something is changed."""
         return tuple(self._wrong.get(self.page.name, ()))
+
+    @cached_property
+    def lessons(self) -> "LessonPath":
+        """The path of the lessons, whose modules are for whoever opens one."""
+        from dpsco_app.lessons.path import LessonPath
+
+        return LessonPath()
 
     def open(
         self, page: Page[Any], query: Mapping[str, str], also_wrong: Iterable[str] = ()

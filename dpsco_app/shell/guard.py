@@ -12,11 +12,12 @@ from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import urlsplit
 
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config
 
-from dpsco_app.shell.front import SERVER, STATIC
+from dpsco_app.parts.insides import STATIC, is_manually_set
+from dpsco_app.shell.preload import SERVER
 from dpsco_core.base.parsing import shorten
 
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -106,8 +107,8 @@ def wrong_host(host: str) -> str:
     Another site may give its own name this machine's address. A server that listens beyond this
     machine is checked by Streamlit, if ``server.allowedHosts`` names its hosts.
     """
-    local = config.get_option("server.address") in LOOPBACK
-    if config.get_option("server.allowedHosts") or not local or hostname(f"//{host}") in LOOPBACK:
+    local = st.get_option("server.address") in LOOPBACK
+    if st.get_option("server.allowedHosts") or not local or hostname(f"//{host}") in LOOPBACK:
         return ""
     return (
         f"Host must be one of {', '.join(LOOPBACK)}, got {shorten(host)}. Whoever hosts the "
@@ -120,13 +121,13 @@ def is_own(origin: str | None, host: str) -> bool:
 
     Programs other than browsers send no origin.
     """
-    if origin is None or not config.get_option("server.enableCORS"):
+    if origin is None or not st.get_option("server.enableCORS"):
         return True
     if hostname(origin, "netloc") == host:
         return True
     known = {hostname(name) for name in _named_origins()}
-    if config.is_manually_set("browser.serverAddress"):
-        known.add(config.get_option("browser.serverAddress"))
+    if is_manually_set("browser.serverAddress"):
+        known.add(st.get_option("browser.serverAddress"))
     # A page of another program on the visitor's own machine, whatever its port, is another site:
     # only where the dashboard itself is at such a name are its other names its own.
     if hostname(f"//{host}") in LOOPBACK and _port(f"//{host}") == _port(origin):
@@ -142,7 +143,7 @@ def _port(address: str) -> int | None:
 
 
 def _named_origins() -> Iterable[str]:
-    return [o.strip() for o in config.get_option("server.corsAllowedOrigins")]
+    return [o.strip() for o in st.get_option("server.corsAllowedOrigins")]
 
 
 def hostname(address: str, part: str = "hostname") -> str | None:

@@ -7,10 +7,10 @@ go. The middleware answers in its place, and lets everything else pass.
 from html import escape
 from urllib.parse import quote
 
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config
 
 from dpsco_app.figure.colours import INK, PAGE
 from dpsco_app.figure.theme import FONT
@@ -52,7 +52,7 @@ MIDDLEWARE = (Middleware(Signpost),)
 
 def _base() -> str:
     """Return the path at which the dashboard is served, without a slash at its end."""
-    path = (config.get_option("server.baseUrlPath") or "").strip("/")
+    path = (st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 
 

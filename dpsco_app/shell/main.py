@@ -5,7 +5,6 @@ from pathlib import Path
 import streamlit as st
 
 from dpsco_app.figure.colours import INK
-from dpsco_app.live.turns import TURNS
 from dpsco_app.pages import private_mean, why
 from dpsco_app.pages.bounds import page as bounds
 from dpsco_app.pages.explore import doors
@@ -21,6 +20,7 @@ from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.parts import glossary
 from dpsco_app.parts.themes import is_dark
+from dpsco_app.runs.turns import TURNS
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import PLACES
 from dpsco_app.shell.places import menu_style, place

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -14,6 +14,7 @@ from dpsco_app.session.scenarios import Page
 from dpsco_app.shell import visit
 from dpsco_app.shell.teaching import HIDE, TYPE
 from dpsco_core.base.parsing import shorten
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
@@ -23,7 +24,7 @@ PRESENT = "visit_page"  # the page whose view the widgets hold, once it is whole
 UNHEARD_SECONDS = 3.0
 # The parameters that some page knows. On the way back from one page to another, the browser may
 # still name those of the page it has left.
-KNOWN_SOMEWHERE = set(visit.FIELDS)
+KNOWN_SOMEWHERE = set(FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,8 @@ class PageState(Page[V]):
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
     has_presets: bool = False  # whether it has presets, or scenes of its own
+    # the nearest view that a scenario has: another one may offer less
+    fit_view: Callable[[V, Scenario], V] = lambda view, _: view
 
     def __post_init__(self) -> None:
         KNOWN_SOMEWHERE.update(self.names)
@@ -42,7 +45,7 @@ class PageState(Page[V]):
 
     @property
     def known(self) -> tuple[str, ...]:
-        return self.names if self.use is None else (*self.names, *visit.FIELDS)
+        return self.names if self.use is None else (*self.names, *FIELDS)
 
     # -- the address ------------------------------------------------------------------------
 
@@ -80,6 +83,14 @@ class PageState(Page[V]):
         for name in self.lists:
             values[name] = ",".join(values[name])
         return replace(self.default, **values).validate()
+
+    def suit(self, view: V, scenario: Scenario) -> V:
+        """Return the nearest view that a scenario has, and put it into the widgets."""
+        fitted = self.fit_view(view, scenario)
+        if fitted != view:
+            visit.current().views[self.name] = fitted
+            self.put(fitted)
+        return fitted
 
     def restore(self) -> list[str]:
         """Open the page in the session if its address is new; return what is wrong with that.

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
+from dpsco_app.parts.insides import StreamlitPage
 from dpsco_app.shell import teaching
 from dpsco_app.shell.names import EXPLORE, MENU, PLACES, VIEWS
 from dpsco_app.shell.style import menu_mark

@@ -5,16 +5,15 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-
-from streamlit.web import cli
+from runpy import run_module
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
-from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.runs.stored import ENVIRONMENT, served
 from dpsco_app.shell.main import HERE
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
@@ -34,7 +33,7 @@ def serve(options: list[str]) -> None:
     gc.freeze()
     sys.setswitchinterval(SWITCH_SECONDS)
     sys.argv = ["streamlit", "run", str(entry()), *options]
-    sys.exit(cli.main())
+    run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def offer(study: str | None) -> None:

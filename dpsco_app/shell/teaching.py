@@ -8,12 +8,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.parts.controls import MORE, NOTION, PREFIX
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.folding import FOLD
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_core.base.parsing import one_of
 
 HIDE, TYPE = "hide", "type"

@@ -48,7 +48,7 @@ class NotApplicable(Exception):
 
 
 class CodeFailed(InvalidInput, NotApplicable):
-    """Code that somebody added (`dpsco_core.extend`) raised, or gave back what it may not.
+    """Code that somebody added (`dpsco_core.plugins.extend`) raised, or gave back what it may not.
 
     It is bad input, and a method that cannot run: whoever shows either of the two shows this.
     """

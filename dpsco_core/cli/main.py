@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from dpsco_core import __version__, extend
+from dpsco_core import __version__
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, shorten
 from dpsco_core.catalogue import bounds_for
@@ -33,6 +33,7 @@ from dpsco_core.cli.tools import (
     require_sound,
     table,
 )
+from dpsco_core.plugins import extend
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.report import bounds_json, catalogue_json
 from dpsco_core.runs.cost import cost

@@ -19,5 +19,5 @@ def add_page(commands: Any) -> None:
 def make_page(chosen: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     given = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
-    command = [sys.executable, "-m", "dpsco_app.site.sliders", json.dumps(given)]
+    command = [sys.executable, "-m", "dpsco_app.static_page.sliders", json.dumps(given)]
     return subprocess.run(command, check=False).returncode

@@ -8,12 +8,12 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from dpsco_core.added import AddedBound
 from dpsco_core.base.errors import CodeFailed, InvalidInput
 from dpsco_core.base.parsing import read_text
 from dpsco_core.base.seeds import FRESH, fresh_seed
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.fields import NAMES, TABLE
+from dpsco_core.plugins.guards import AddedBound
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario

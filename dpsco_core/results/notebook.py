@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.seeds import SAME
-from dpsco_core.extend import code_for
 from dpsco_core.fields import is_linear
+from dpsco_core.plugins.extend import code_for
 from dpsco_core.scenario import Scenario
 
 CELL = "# %%"

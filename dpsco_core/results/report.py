@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_core.added import FAILED, AddedBound
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import VARIANCE, LawClass
 from dpsco_core.base.loss_classes import LossClass
@@ -28,6 +27,7 @@ from dpsco_core.data import Distribution
 from dpsco_core.geometry.geometries import L2
 from dpsco_core.methods.base import Plan
 from dpsco_core.methods.form import form_of
+from dpsco_core.plugins.guards import FAILED, AddedBound
 from dpsco_core.problems import Setting
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import Measurement, measured

@@ -14,10 +14,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from dpsco_core import __version__, extend
+from dpsco_core import __version__
 from dpsco_core.base.dispatch import WorkersLost
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
+from dpsco_core.plugins import extend
 
 PATIENCE = 10.0  # seconds for a scheduler to answer, and for a first worker
 PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits once all workers have gone

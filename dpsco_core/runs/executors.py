@@ -16,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from dpsco_core import extend
 from dpsco_core.base.dispatch import cores
 from dpsco_core.base.parsing import whole
+from dpsco_core.plugins import extend
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.memory import memory_problem, require_memory
 from dpsco_core.runs.study import CellStore, Outcome, spreads, study

@@ -17,11 +17,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
-from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.others import real
 from dpsco_core.catalogue import method_card
 from dpsco_core.fields import keyed
+from dpsco_core.plugins import extend
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
 from dpsco_core.scenario import Scenario

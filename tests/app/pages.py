@@ -11,10 +11,12 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import FADED
+from dpsco_app.front.links import BASE
 from dpsco_app.session.result import Result
 from dpsco_app.session.session import Session
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 from tests.app import quick as quick
 
@@ -73,8 +75,8 @@ def session(page: AppTest) -> Session:
 
 def chosen(page: AppTest) -> Scenario:
     """Return the scenario of the page's address."""
-    query = {k: v for k, v in page.query_params.items() if k in visit.FIELDS}
-    return Scenario.from_query(query, visit.BASE)
+    query = {k: v for k, v in page.query_params.items() if k in FIELDS}
+    return Scenario.from_query(query, BASE)
 
 
 def figure(page: AppTest) -> dict[str, Any]:

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 from dpsco_app.front.screen import front_screen
-from dpsco_app.live import stored
-from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
-from dpsco_app.session import cells
+from dpsco_app.runs import stored
+from dpsco_app.session import cells, computed
 from dpsco_core.explain import anatomy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +24,8 @@ def promised(row: str) -> list[int]:
 
 
 def sizes(folder: str) -> set[int]:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
+    paths = (ROOT / folder).rglob("*.py") if (ROOT / folder).is_dir() else [ROOT / folder]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     return {int(size) for text in texts for size in SIZE.findall(text)}
 
 
@@ -40,8 +40,10 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
 
 def test_its_ranges_are_those_of_all_other_caches() -> None:
     pages = sizes("dpsco_app/pages")
-    *ends, split = promised("what the other pages compute")
-    assert split == max(pages) == one_run._split._info.max_entries
-    assert ends == [min(pages), max(pages - {split})]
+    assert promised("what the other pages compute") == [min(pages), max(pages)]
+    kept = sizes("dpsco_app/session/computed.py")
+    *ends, split = promised("what One run and the lessons compute")
+    assert split == max(kept) == computed.error_split.cache_info().maxsize
+    assert ends == [min(kept), max(kept - {split})]
     core = sizes("dpsco_core")
     assert promised("`lru_cache` in `dpsco_core` |") == [min(core), max(core)]

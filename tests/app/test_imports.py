@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpsco_app.front import links
 from dpsco_app.shell.main import DRAW
 from tests.test_architecture import imported, modules, target
 
@@ -84,3 +85,12 @@ def test_the_rule_catches_a_fault(module: str, source: str) -> None:
 )
 def test_the_rule_lets_sound_code_pass(module: str, source: str) -> None:
     assert not faults(module, source)
+
+
+def test_a_link_is_parsed_in_one_place() -> None:
+    parsing = {module for module, source in modules().items() if "parse_qs" in source}
+    assert {module for module in parsing if module.startswith("dpsco_app.")} == {links.__name__}
+    assert links.parameters("n=5&pin=&n=7&odd") == {"n": "7", "pin": "", "odd": ""}
+    for wrong in ("n=5&odd", "n=5&p=3"):
+        with pytest.raises(ValueError, match="bad query field|Max number of fields"):
+            links.parameters(wrong, most=1)

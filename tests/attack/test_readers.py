@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsco_app.front import links
 from dpsco_app.front.second import pinned
 from dpsco_app.pages import private_mean
 from dpsco_app.pages.bounds import state as theory_state
@@ -31,7 +32,7 @@ from dpsco_app.pages.one_run import state as anatomy_state
 from dpsco_app.pages.privacy import state as privacy_state
 from dpsco_app.pages.users import state as users_state
 from dpsco_app.pages.who_wins import state as regime_state
-from dpsco_app.shell import teaching, visit
+from dpsco_app.shell import teaching
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
@@ -211,7 +212,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
 @pytest.mark.parametrize("sampling", [True, False])
 def test_the_scenario_of_any_address_is_one_that_a_page_shows(count: int, sampling: bool) -> None:
     def check(query: dict[str, str]) -> None:
-        scenario, said = visit.read(query, sampling=sampling)
+        scenario, said = links.read(query, sampling=sampling)
         within(scenario, DASHBOARD, sampling=sampling)
         assert len(said) <= len(query) + 1
         assert all(is_sentence(sentence) for sentence in said), said
@@ -303,7 +304,7 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 
     def check(query: dict[str, str]) -> None:
-        scenario = visit.read(query)[0]
+        scenario = links.read(query)[0]
         said = too_large(scenario, DASHBOARD)
         seconds = costing.cost(scenario, exact=True).seconds
         assert bool(said) == (seconds > DASHBOARD.seconds)

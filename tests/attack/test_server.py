@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit import net_util
 
-from dpsco_app.shell import front, guard
+from dpsco_app.shell import guard, preload
 from dpsco_app.shell.names import EXPLORE, MENU
 from tests.attack.server import ROOT, ask, knock, serving
 
@@ -53,9 +53,9 @@ def test_every_answer_carries_the_headers(port: int) -> None:
 def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
     """Its own inline script is allowed by its hash, and so is ours; all pages have theirs."""
     assert guard.inline_scripts().count(" 'sha256-") == 2
-    for path in front.BELOW:
+    for path in preload.BELOW:
         _, _, body = ask(port, "GET", path, {"Accept-Encoding": "gzip", "If-None-Match": "*"})
-        assert f"<script>{front.SERVER}</script></head>".encode() in body, path
+        assert f"<script>{preload.SERVER}</script></head>".encode() in body, path
 
 
 def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
@@ -122,8 +122,8 @@ def test_whoever_hosts_the_dashboard_can_name_its_host(
         "server.corsAllowedOrigins": ["https://school.example"],
         "server.enableCORS": True,
     }
-    monkeypatch.setattr(guard.config, "get_option", options.__getitem__)
-    monkeypatch.setattr(guard.config, "is_manually_set", lambda _: False)
+    monkeypatch.setattr(guard.st, "get_option", options.__getitem__)
+    monkeypatch.setattr(guard, "is_manually_set", lambda _: False)
     assert guard.wrong_host("dpsco.example") == ""
     assert guard.is_own("https://school.example", "dpsco.example")
     assert not guard.is_own("https://other.example", "dpsco.example")

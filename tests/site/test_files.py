@@ -174,8 +174,8 @@ def test_a_first_visit_downloads_little_beside_the_engine(folder: Path) -> None:
 def test_the_library_is_packed_without_the_dashboard_and_without_other_hosts() -> None:
     files = library()
     names = set(files)
-    assert {"dpsco_app/site/visit.py", "dpsco_core/runs/study.py"} <= names
-    assert {"dpsco_app/site/lessons.py", "dpsco_app/lessons/measure.py"} <= names
+    assert {"dpsco_app/static_page/visit.py", "dpsco_core/runs/study.py"} <= names
+    assert {"dpsco_app/static_page/lessons.py", "dpsco_app/lessons/measure.py"} <= names
     assert not any("streamlit" in name or name.startswith("dpsco_core/cli") for name in names)
     texts = b"".join(files[n] for n in names if n.startswith("dpsco_app/"))
     assert b"import streamlit" not in texts and b"import pandas" not in texts

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, judge
 from dpsco_app.lessons.measure import measure, work
 from dpsco_app.lessons.words import WORDS
-from dpsco_app.site.lessons import KeptResults
+from dpsco_app.static_page.lessons import KeptResults
 from tests.site.conftest import TAUGHT, axe, state, tab_of
 from tests.site.test_views import screens
 

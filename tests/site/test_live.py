@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpsco_app.front.links import query, read
-from dpsco_app.site.visit import Visit
+from dpsco_app.static_page.visit import Visit
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.cli.main import main
 from dpsco_core.runs.study import Outcome, cells, run_cell
@@ -175,7 +175,7 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) 
     assert "distribution=hypercube" in tab.url
 
 
-@pytest.mark.slow  # another start of the engine; tests/app/site has the sentences
+@pytest.mark.slow  # another start of the engine; tests/app/static_page has the sentences
 def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?problem=mean&d=-3")
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)

@@ -35,7 +35,7 @@ const start = async ({ packages, lock }) => {
   for (const wheel of wheels) unpack(await wheel, "wheel")
   say("step", "library")
   unpack(await zip, "zip", { extractDir: "/home/pyodide" })
-  const { LivePage } = python.pyimport("dpsco_app.site.page")
+  const { LivePage } = python.pyimport("dpsco_app.static_page.page")
   for (const file of python.runPython(IMPORTED).toJs()) {
     const { buffer } = python.FS.lookupPath(file).node.contents
     python.FS.unlink(file)

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from dpsco_app.front.links import BASE
 from dpsco_app.parts.options import BOUND
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.shown_bounds import cards
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.cards import BoundCard, Level
 from dpsco_core.base.errors import InvalidInput
@@ -37,7 +38,7 @@ STATE = PageState(
     name="bounds",
     default=View(),
     prefix="bounds_",
-    use=visit.Use(
+    use=Use(
         sampling=False,
         without=("methods", "axis", "grid", "trials", "seed", "tuning", "calibration"),
     ),
@@ -70,7 +71,7 @@ def explore_address(point: Scenario, card: BoundCard) -> dict[str, str]:
     A sweep over n, or over m at user level, where the dashboard allows it, otherwise the single
     point; raises `InvalidInput` if it does not allow that either.
     """
-    single = replace(drawn_scenario(point, card), trials=visit.BASE.trials)
+    single = replace(drawn_scenario(point, card), trials=BASE.trials)
     axis: Literal["m", "n"] = "m" if card.level == "user" and single.m > 1 else "n"
     try:
         query = explore_query(replace(single, axis=axis, grid=default_grid(axis, single.geometry)))

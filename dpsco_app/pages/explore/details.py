@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.front import links
 from dpsco_app.front.notice import how_to_read
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
@@ -28,7 +29,6 @@ from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.session.result import Result
 from dpsco_app.session.screen import Screen
-from dpsco_app.shell import visit
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
@@ -101,7 +101,7 @@ def _links(scenario: Scenario, lead: str) -> None:
         if not is_hard(scenario) and lower.fit(scenario) == scenario and region(scenario):
             proof = lower.STATE.to_query(lower.View(part="prove", hard="data"))
             link_to(
-                "lower-bounds", "The proof, with your numbers", query=visit.query(scenario) | proof
+                "lower-bounds", "The proof, with your numbers", query=links.query(scenario) | proof
             )
         try:
             query = privacy_query(scenario, lead) if lead else None

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from dpsco_app.front.links import BASE
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.shell import teaching
 from dpsco_app.shell.names import LEARN, WHY
 from dpsco_app.shell.places import place
-from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 
 GONE = "doors_gone"

@@ -27,7 +27,7 @@ from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.session.screen import Screen
 from dpsco_app.shell import visit
-from dpsco_app.site.sliders import sliders_page, sliders_seconds
+from dpsco_app.static_page.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from dpsco_app.live.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.export import setting_line
+from dpsco_app.runs.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD

@@ -4,11 +4,8 @@ import time
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.second import SECONDS, second_name
-from dpsco_app.live.running import run
-from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
 from dpsco_app.pages.explore.foot import FIGURE, choose_panels, draw_foot, draw_hand, draw_settings
@@ -19,9 +16,12 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw_focus, theme
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.runs.running import run
+from dpsco_app.runs.turns import TURNS
 from dpsco_app.session.pace import Pace
 from dpsco_app.session.screen import Screen
 from dpsco_app.session.session import Session

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.view import View
 from dpsco_app.parts import shown_bounds
 from dpsco_app.parts.evaluations import drawn_window, region
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.shell import visit
 from dpsco_app.shell.window import arrive

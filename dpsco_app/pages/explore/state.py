@@ -1,8 +1,8 @@
 """What Explore's controls and address hold beside the scenario."""
 
 from dpsco_app.front.view import ADDRESS
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState
-from dpsco_app.shell.visit import Use
 
 STATE = PageState(
     name="explore",

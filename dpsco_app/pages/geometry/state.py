@@ -3,15 +3,16 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.explain.geometry import LARGEST_SEED, Shape
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
 SPAN = 2.0  # a coordinate of the point is at most this
-OTHERS = tuple(name for name in visit.FIELDS if name not in ("geometry", "q"))
+OTHERS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
 STEP = 0.05  # the step of a coordinate, by one key
 LARGEST_Q = 100.0  # a ball of a larger exponent looks the same
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
@@ -40,5 +41,5 @@ def shape_of(scenario: Scenario) -> Shape:
 STATE = PageState(
     name="geometry",
     default=View(),
-    use=visit.Use(sampling=False, without=OTHERS),
+    use=Use(sampling=False, without=OTHERS),
 )

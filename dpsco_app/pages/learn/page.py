@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.figure.head import head
+from dpsco_app.front import links
 from dpsco_app.lessons import words
 from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
@@ -17,24 +16,26 @@ from dpsco_app.lessons.lessons import (
     BY_SLUG,
     CLOSE,
     SLUGS,
-    Answer,
     Lesson,
     step_name,
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
 from dpsco_app.lessons.view import HAND_IN, MOST, START, LessonsView, name_of
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import with_units
-from dpsco_app.parts.page import explore_query, link, opened
+from dpsco_app.parts.page import explore_query, link
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import teaching, visit, window
+from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
+from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
 WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of the page
@@ -71,16 +72,22 @@ p { overflow-wrap: anywhere; }
 def page() -> None:
     st.html(STYLE)
     draw_views(LEARN)
-    view = opened(STATE)
-    STATE.remember(view)
+    row = st.container(horizontal=True, vertical_alignment="center", key="learn_place")
+    draw = {WHOLE: partial(_draw, row)}
+    draw_page(STATE, draw, {WHOLE: words.QUESTION}, beside=(WHOLE,), has_foot=False)
+
+
+def _draw(row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario) -> None:
+    """Draw the step that is shown, and in the `row` above it the ways to the others."""
     to_the_top(view.lesson, run=".st-key-learn_run button")
-    score = _place(view)
+    with row:
+        score = _place(view)
     if view.lesson == START:
-        _doors()
+        _doors(screen)
     elif view.lesson == HAND_IN:
-        _hand_in(view)
+        _hand_in(screen, view)
     else:
-        _lesson(BY_SLUG[view.lesson], view.given())
+        _lesson(screen, BY_SLUG[view.lesson], view)
     if view.lesson != HAND_IN:  # there the score is the headline
         # Measures here what the address has brought along.
         score.caption(progress(state.all_answered(view)), width="content")
@@ -88,22 +95,21 @@ def page() -> None:
 
 def _place(view: LessonsView) -> DeltaGenerator:
     """Draw the list of the steps and the ways on and back; return the place of the score."""
-    with st.container(horizontal=True, vertical_alignment="center", key="learn_place"):
-        st.selectbox(
-            "Step",
-            (START, *SLUGS, HAND_IN),
-            format_func=name_of,
-            key=STATE.key("lesson"),
-            label_visibility="collapsed",
-            width=380,
-        )
-        if view.lesson in BY_SLUG:
-            at = SLUGS.index(view.lesson)
-            _step_button("Back", (START, *SLUGS)[at])
-            _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
-        score = st.empty()
-        if view.answers:
-            st.button("Forget my answers", on_click=state.forget, key="learn_forget")
+    st.selectbox(
+        "Step",
+        (START, *SLUGS, HAND_IN),
+        format_func=name_of,
+        key=STATE.key("lesson"),
+        label_visibility="collapsed",
+        width=380,
+    )
+    if view.lesson in BY_SLUG:
+        at = SLUGS.index(view.lesson)
+        _step_button("Back", (START, *SLUGS)[at])
+        _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
+    score = st.empty()
+    if view.answers:
+        st.button("Forget my answers", on_click=state.forget, key="learn_forget")
     return score
 
 
@@ -119,8 +125,8 @@ def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
     )
 
 
-def _doors() -> None:
-    st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
+def _doors(screen: FirstScreen) -> None:
+    screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
         doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
@@ -138,10 +144,9 @@ def _doors() -> None:
                 st.caption(about)
 
 
-def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
+def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
-    slug, known = lesson.slug, len(state.measured())
-    screen = FirstScreen("learn", beside=True)
+    slug, known = lesson.slug, state.path().measured
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
         st.markdown(with_units(lesson.words.text))
@@ -152,7 +157,7 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
-        over = state.answered(slug, given[slug]) if slug in given else None
+        over = state.answered(slug, view)
         if over is None:
             evidence, title = state.measure(lesson, before=True), lesson.words.before
         else:
@@ -168,7 +173,7 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
         FirstScreen(f"learn_below_{i}").show_below(figure)
     if lesson.numbers:
         with question:
-            _draw_handle(lesson, evidence, over, fresh=len(state.measured()) > known)
+            _draw_handle(lesson, evidence, over, fresh=state.path().measured > known)
     if over is not None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
@@ -215,7 +220,7 @@ def _draw_handle(
         partial(state.take_answer, lesson.slug),
         handle_colours(lesson, theme()),
         figure="learn_figure",
-        fresh=len(state.measured()) * fresh,
+        fresh=state.path().measured * fresh,
         **handle(lesson, evidence, state.prediction_of(lesson.slug), finding),
     )
 
@@ -225,17 +230,17 @@ def _go_on(lesson: Lesson) -> None:
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
-            link_to(slug, label, visit.query(lesson.scenario))
+            link_to(slug, label, links.query(lesson.scenario))
         link(STATE, LessonsView(lesson=lesson.slug), about=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------
 
 
-def _hand_in(view: LessonsView) -> None:
+def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
     done = state.all_answered(view)
     handed, score = report(done, view.sentence), progress(done)
-    st.html(head(HANDED_IN, [score], [], theme()))
+    screen.say(HANDED_IN, score)
     with st.container(horizontal=True, key="learn_hand_in_files"):
         address = f"<p>To be measured again at: {escape(STATE.address(view))}</p>"
         make = partial(

@@ -1,28 +1,24 @@
-"""What the page Learn holds: step and answers in its address, measurements in the session."""
+"""What the page Learn holds: step and answers in its address, the path in the session."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from dpsco_app.lessons import measure as lessons
-from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
-from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer, Lesson, judge
+from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.lessons import BY_SLUG, Answer, Lesson
+from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import Answered
-from dpsco_app.lessons.view import LessonsView, answers_text
-from dpsco_app.live.running import run_here
+from dpsco_app.lessons.view import LessonsView
+from dpsco_app.runs.running import run_here
+from dpsco_app.session.computed import rows_of
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
-from dpsco_core.explain.lessons import LessonRow, Part, run_part
+from dpsco_core.explain.lessons import LessonRow, Part
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-MEASURED, PREDICTIONS = "learn_measured", "learn_predictions"
 STATE = PageState(name="learn", default=LessonsView())
-
-
-# -- measuring ----------------------------------------------------------------------------------
-
-# The rows of a part, from the cache if any session has run it before.
-_rows_of = st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})(run_part)
 
 
 class RunHere:
@@ -32,7 +28,7 @@ class RunHere:
         return run_here(scenario)
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
-        return _rows_of(part)
+        return rows_of(part)
 
 
 def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
@@ -40,70 +36,50 @@ def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
     return lessons.measure(lesson, RunHere(), before=before)
 
 
-# -- the session --------------------------------------------------------------------------------
+def path() -> LessonPath:
+    """Return the visitor's path through the lessons."""
+    return visit.current().lessons
 
 
-def measured() -> dict[str, tuple[LessonEvidence, LessonFinding]]:
-    kept: dict[str, tuple[LessonEvidence, LessonFinding]] = st.session_state.setdefault(
-        MEASURED, {}
-    )
-    return kept
-
-
-def answered(slug: str, prediction: Answer) -> Answered:
-    """Return what a lesson measured, which is measured here if this session has not yet."""
-    lesson, kept = BY_SLUG[slug], measured()
-    if slug not in kept:
-        evidence = measure(lesson)
-        kept[slug] = evidence, lesson.find(evidence)
-    evidence, finding = kept[slug]
-    return Answered(
-        lesson=lesson,
-        prediction=prediction,
-        evidence=evidence,
-        finding=finding,
-        verdict=judge(lesson, prediction, finding),
-    )
+def answered(slug: str, view: LessonsView) -> Answered | None:
+    """Return a lesson that was answered, which is run here if nobody has; None otherwise."""
+    return path().answered(slug, view, RunHere())
 
 
 def all_answered(view: LessonsView) -> list[Answered]:
-    """Return every lesson that has been run, in the order of the lessons."""
-    given = view.given()
-    return [answered(slug, given[slug]) for slug in SLUGS if slug in given]
+    """Return every lesson that was answered, in the order of the lessons."""
+    return path().all_answered(view, RunHere())
 
 
 def prediction_of(slug: str) -> Answer | None:
     """Return what is predicted of a lesson, whether it has been run or not."""
-    predictions: dict[str, Answer] = st.session_state.get(PREDICTIONS, {})
-    return predictions.get(slug, STATE.current().given().get(slug))
-
-
-def predict(slug: str, answer: Answer) -> None:
-    st.session_state.setdefault(PREDICTIONS, {})[slug] = answer
+    return path().prediction(slug, STATE.current())
 
 
 def press_run(slug: str) -> None:
     """Run a lesson with the prediction that stands; a callback."""
-    prediction = prediction_of(slug)
-    assert prediction is not None, "the button is off until there is one"
-    given = STATE.current().given() | {slug: prediction}
-    STATE.change({"answers": answers_text(given)})
+    _follow(lambda view: path().answer(slug, view))
 
 
 def choose(slug: str) -> None:
     """Take over what was chosen from a list; a callback."""
-    predict(slug, st.session_state[prediction_key(slug)])
+    path().predict(slug, st.session_state[prediction_key(slug)])
 
 
 def take_answer(slug: str) -> None:
     """Take over what was answered in the figure; a callback."""
-    predict(slug, BY_SLUG[slug].answers[int(st.session_state[prediction_key(slug)]["answer"])])
+    number = int(st.session_state[prediction_key(slug)]["answer"])
+    path().predict(slug, BY_SLUG[slug].answers[number])
 
 
 def forget() -> None:
-    st.session_state.pop(MEASURED, None)
-    st.session_state.pop(PREDICTIONS, None)
-    STATE.change({"answers": "", "sentence": ""})
+    """Forget the answers; a callback."""
+    _follow(path().forget)
+
+
+def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
+    view = change(STATE.current())
+    STATE.change({name: getattr(view, name) for name in STATE.names})
 
 
 def prediction_key(slug: str) -> str:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpsco_app.front.fits import item_level, with_problem
 from dpsco_app.parts.page import Scene
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.explain.fano.instance import MeanInstance
@@ -54,7 +55,7 @@ def instance_of(view: View, scenario: Scenario) -> MeanInstance:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of the hard mean problem, which lies in the round ball."""
-    hard = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
+    hard = with_problem(item_level(scenario), MEAN, (MEAN,))
     axis, grid = (hard.axis, hard.grid) if hard.axis != "q" else (None, ())
     return replace(hard, geometry="l2", q=None, m=1, axis=axis, grid=grid)
 
@@ -63,7 +64,7 @@ STATE = PageState(
     name="lower",
     default=View(),
     has_presets=True,
-    use=visit.Use(
+    use=Use(
         fit=fit,
         why="The proof is about a mean in the round ball.",
         sampling=False,

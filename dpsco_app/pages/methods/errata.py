@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.words import about
 from dpsco_app.parts.options import in_print, short_text
-from dpsco_app.parts.page import link, opened
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
@@ -22,6 +22,7 @@ from dpsco_core.explain.errata import (
     erratum,
     methods_of,
 )
+from dpsco_core.scenario import Scenario
 
 QUESTION = "What was wrong in print?"
 SMALL = (
@@ -41,13 +42,14 @@ STATE = PageState(name="errata", default=View())
 
 def page() -> None:
     draw_views("errata")
-    view = opened(STATE)
-    STATE.remember(view)
-    FirstScreen("errata").say(QUESTION, counted(), SMALL)
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
+
+
+def _draw(screen: FirstScreen, view: View, _: Scenario) -> None:
+    screen.say(QUESTION, counted(), SMALL)
     _table()
     st.selectbox("Entry", SLUGS, format_func=_named, key=STATE.key("erratum"), width=560)
     _one(erratum(view.erratum))
-    link(STATE, view)
 
 
 def counted() -> str:

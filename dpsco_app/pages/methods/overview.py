@@ -9,7 +9,6 @@ import streamlit as st
 
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
-from dpsco_app.live.running import run_here
 from dpsco_app.pages.first_screen import SIZE, FirstScreen
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
@@ -20,6 +19,7 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded, separated, sho
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.runs.running import run_here
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.contest import TRIALS

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from dpsco_app.pages.one_run.state import anatomy_query
-from dpsco_app.shell import visit
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
@@ -24,7 +24,7 @@ class View(PageView):
 STATE = PageState(
     name="methods",
     default=View(),
-    use=visit.Use(sampling=False, without=("methods", "axis", "grid", "trials")),
+    use=Use(sampling=False, without=("methods", "axis", "grid", "trials")),
 )
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
@@ -16,11 +15,13 @@ from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
+from dpsco_app.session.computed import error_split, frames_of, gradient_norms, single_runs
 from dpsco_app.session.pace import Pace
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
@@ -29,7 +30,7 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
 from dpsco_core.explain.anatomy import RiskPath
 from dpsco_core.explain.error_parts import Split
-from dpsco_core.explain.frames import Frames, frames, has_frames
+from dpsco_core.explain.frames import has_frames
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.methods.euclidean.ftrl import CorrelatedPlan
 from dpsco_core.runs.study import canonical, planned
@@ -40,18 +41,6 @@ FIRST_BAR_SECONDS = 0.4
 FEW_STEPS = 100  # fewer show little of how noise grows
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
-by_query = partial(
-    st.cache_data, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
-)
-_runs, _norms = (
-    by_query(max_entries=100)(f) for f in (anatomy.single_runs, anatomy.gradient_norms)
-)
-_split = by_query(max_entries=20_000)(anatomy.error_split)
-
-
-@by_query(max_entries=100)
-def _frames(point: Scenario, method: str, factor: float) -> Frames:
-    return frames(point, _runs(point, method, factor))
 
 
 def page() -> None:
@@ -112,7 +101,7 @@ def _path(
     """Draw the run; return the runs that are shown, and whether they are played."""
     (method,) = scenario.methods
     try:
-        runs = _runs(point, method, factor)
+        runs = single_runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
@@ -146,7 +135,7 @@ def _path(
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
     player = None
     if has_frames(runs["private"]):
-        seen = _frames(point, method, factor)
+        seen = frames_of(point, method, factor)
         data = {
             "identity": f"{method} {point.to_query()}",
             "title": title,
@@ -240,7 +229,7 @@ def _radius_part(
     sentence = st.container(key="one_run_sentence").empty()
     second = FirstScreen("one_run_parts")
     parts = _parts(point, scenario.trials, second.controls)
-    sentence.markdown(figures.radius_sentence(_norms(point), parts, radius))
+    sentence.markdown(figures.radius_sentence(gradient_norms(point), parts, radius))
     if parts is None:
         return None
     second.show_below(
@@ -270,7 +259,7 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
     for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
         if pace.due():  # a click on any control stops the work here
             bar.progress(done / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
-        splits[trial].append(_split(point, factor, trial))
+        splits[trial].append(error_split(point, factor, trial))
     bar.empty()
     return anatomy.gather(point, anatomy.FACTORS, splits)
 

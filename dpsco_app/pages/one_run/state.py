@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from dpsco_app.shell import visit
+from dpsco_app.front import links
+from dpsco_app.front.fits import item_level, with_problem
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, to_text
@@ -33,7 +35,7 @@ class View(PageView):
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of which one run can be taken apart."""
-    fitted = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
+    fitted = item_level(with_problem(scenario, PROBLEM, SCO_PROBLEMS))
     return fitted if offered(fitted) else replace(fitted, methods=default_methods(fitted.problem))
 
 
@@ -52,7 +54,7 @@ def chosen(scenario: Scenario, view: View) -> str:
 STATE = PageState(
     name="one_run",
     default=View(),
-    use=visit.Use(
+    use=Use(
         fit=fit,
         why="This page needs an optimisation problem, and m = 1.",
         without=("m", "axis", "grid", "trials"),
@@ -63,4 +65,4 @@ STATE = PageState(
 
 def anatomy_query(scenario: Scenario, method: str = "") -> dict[str, str]:
     """Return the parameters of the page for one run of a method at a scenario."""
-    return visit.query(scenario) | STATE.to_query(View(method=method))
+    return links.query(scenario) | STATE.to_query(View(method=method))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.privacy.state import OPTIONS, STATE
+from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.session.pace import Pace
 from dpsco_core.audit.engine import Audit, Found, seconds_a_run, steps
 

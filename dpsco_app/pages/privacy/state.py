@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.shell import visit
+from dpsco_app.front import links
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.audit.engine import FAULTS, Audit, Fault
 from dpsco_core.audit.stages import at_printed_rho, stage
@@ -97,10 +98,10 @@ def ledger_run(scenario: Scenario, method: str) -> Scenario:
 STATE = PageState(
     name="privacy",
     default=View(),
-    use=visit.Use(sampling=False, without=("axis", "grid", "trials")),
+    use=Use(sampling=False, without=("axis", "grid", "trials")),
 )
 
 
 def privacy_query(scenario: Scenario, method: str) -> dict[str, str]:
     """Return the parameters of the page that show the ledger of a method at a scenario's point."""
-    return visit.query(scenario) | STATE.to_query(View(part="ledger", method=method))
+    return links.query(scenario) | STATE.to_query(View(part="ledger", method=method))

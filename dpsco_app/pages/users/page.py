@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from dpsco_app.live.running import cached_cell, run_here
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import draw_page
@@ -29,6 +28,7 @@ from dpsco_app.pages.users.state import (
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded, short_text
 from dpsco_app.parts.page import draw_parts, to_explore
+from dpsco_app.runs.running import cached_cell, run_here
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.shell import visit
+from dpsco_app.front.fits import with_problem
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
 from dpsco_core.base.parsing import one_of
@@ -54,7 +55,7 @@ def level(scenario: Scenario) -> UserLevel:
 
 def mean_over_items(scenario: Scenario) -> Scenario:
     """Return the mean of the data of a scenario over m, up to its items per user if they fit."""
-    mean = visit.with_problem(scenario, MEAN, (MEAN,))
+    mean = with_problem(scenario, MEAN, (MEAN,))
     room = max(2, ITEM_BLOCKS * DASHBOARD.elements // (mean.n * mean.d))
     most = min(mean.m if mean.m > 1 else SOME, room)
     return replace(
@@ -68,7 +69,7 @@ def mean_over_items(scenario: Scenario) -> Scenario:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of users with several items, of sizes that are measured here."""
-    fitted = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
+    fitted = with_problem(scenario, PROBLEM, (PROBLEM,))
     cards = [method_card(m) for m in fitted.methods]
     if any(c.level == "item" and c.privacy != "none" for c in cards):
         fitted = replace(fitted, methods=default_methods(fitted.problem, "user"))
@@ -91,7 +92,7 @@ def fit(scenario: Scenario) -> Scenario:
 STATE = PageState(
     name="users",
     default=View(),
-    use=visit.Use(
+    use=Use(
         fit=fit,
         why="This page needs users with several items, an (ε, δ) budget and the squared distance.",
         sampling=False,

@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 
 import streamlit as st
 
-from dpsco_app.live.running import cached_cell
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
@@ -18,6 +17,7 @@ from dpsco_app.parts.options import rounded
 from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped
+from dpsco_app.runs.running import cached_cell
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain import contest
@@ -34,15 +34,11 @@ def page() -> None:
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
-def _draw(screen: FirstScreen, _: state.View, scenario: Scenario) -> None:
-    offered = state.planes_for(scenario)
-    if st.session_state[PLANE] not in offered:
-        st.session_state[PLANE] = offered[0]
+def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     with screen.controls, st.container(horizontal=True, key="who_wins_choices"):
         draw_parts(READING_NAMES, READING, "Compare")
-        draw_parts({name: state.PLANES[name] for name in offered}, PLANE, "Plane")
-    view = state.STATE.current()
-    state.STATE.remember(view, scenario)
+        planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
+        draw_parts(planes, PLANE, "Plane")
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
         small = f"An answer that ignores the data: {rounded(without_data(scenario))}. "

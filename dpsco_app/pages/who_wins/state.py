@@ -1,8 +1,9 @@
 """What the controls of Who wins and address hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dpsco_app.shell import visit
+from dpsco_app.front.fits import item_level
+from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.explain.contest import READINGS, Reading
@@ -21,11 +22,18 @@ class View(PageView):
     reading: Reading = checked("measured", one_of, READINGS)  # by what methods are compared
 
 
+def with_plane(view: View, scenario: Scenario) -> View:
+    """Return the view with the first plane that a scenario has, unless it has the view's own."""
+    offered = planes_for(scenario)
+    return view if view.plane in offered else replace(view, plane=offered[0])
+
+
 STATE = PageState(
     name="who_wins",
     default=View(),
-    use=visit.Use(
-        fit=visit.item_level,
+    fit_view=with_plane,
+    use=Use(
+        fit=item_level,
         why="This page needs m = 1, one item per user.",
         sampling=False,
         without=("m", "axis", "grid", "trials"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from dpsco_app.parts import insides
-from dpsco_app.shell import front
+from dpsco_app.shell import preload
 
 HERE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
@@ -48,6 +50,28 @@ def test_no_other_file_reaches_into_streamlits_page() -> None:
     assert {*reached} == {HERE}, reached
 
 
+def reached_in_code(source: str) -> list[str]:
+    """Return the modules of Streamlit that a file imports, beside what `st` offers."""
+    imports = re.findall(r"^ *(from|import) (streamlit\b[.\w]*)", source, re.MULTILINE)
+    return [name for word, name in imports if "." in name or word == "from"]
+
+
+def test_no_other_file_imports_a_module_inside_streamlit() -> None:
+    reached = {name: parts for name, text in sources() if (parts := reached_in_code(text))}
+    assert {*reached} == {HERE}, reached
+    assert reached_in_code("    from streamlit.runtime import get_instance")
+    assert reached_in_code("import streamlit.config") and reached_in_code("from streamlit import x")
+    assert not reached_in_code("import streamlit as st")
+
+
+def test_what_is_imported_from_inside_is_what_it_is_used_for() -> None:
+    assert isinstance(st.container(), insides.DeltaGenerator)
+    assert isinstance(st.Page(lambda: None, title="A", url_path="a"), insides.StreamlitPage)
+    assert not insides.is_manually_set("browser.serverAddress")
+    assert (insides.STATIC / "index.html").exists()
+    assert insides.CACHE_LOG in logging.root.manager.loggerDict
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -82,21 +106,22 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
     text = Path(insides.__file__).read_text(encoding="utf-8")
     blocks = text.split('"""')[-1].strip().split("\n\n")
     names = re.findall(r"^([A-Z_]+) = ", text, re.MULTILINE)
-    assert len(names) <= MOST
-    assert all(block.startswith("# ") for block in blocks)
+    selectors = [name for name in names if name not in ("STATIC", "CACHE_LOG")]
+    assert len(selectors) <= MOST and all("[" in vars(insides)[name] for name in selectors)
+    assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
 def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
-    (script,) = front.plotly_scripts()
-    assert front.PLOTLY in (front.STATIC / script).read_bytes()
-    assert front.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    (script,) = preload.plotly_scripts()
+    assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
+    assert preload.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
 
 
 def test_no_file_names_a_part_of_streamlits_code() -> None:
-    scripts = (front.STATIC / front.plotly_scripts()[0]).parent.glob("[A-Z]*.js")
+    scripts = (preload.STATIC / preload.plotly_scripts()[0]).parent.glob("[A-Z]*.js")
     bundles = {path.name.split(".")[0] for path in scripts}
     assert len(bundles) > 50
-    text = Path(front.__file__).read_text(encoding="utf-8")
+    text = Path(preload.__file__).read_text(encoding="utf-8")
     assert bundles & {*re.findall(r"\w+", text)} == set()
     named = re.compile(rf"\b(?:{'|'.join(sorted(bundles))})\.(?:\w+\.|\*\.)?js\b")
     assert {name: files for name, text in sources() if (files := named.findall(text))} == {}
@@ -105,12 +130,12 @@ def test_no_file_names_a_part_of_streamlits_code() -> None:
 def test_without_plotly_in_sight_a_page_comes_without_its_link(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(front, "STATIC", tmp_path)
-    assert front.plotly_scripts() == []
+    monkeypatch.setattr(preload, "STATIC", tmp_path)
+    assert preload.plotly_scripts() == []
     index = '<script type="module" crossorigin src="./code/index.js"></script>'
     (tmp_path / "index.html").write_text(index, encoding="utf-8")
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "other.js").write_text("let a = 1", encoding="utf-8")
-    assert front.plotly_scripts() == []
+    assert preload.plotly_scripts() == []
     (tmp_path / "code" / "any.js").write_bytes(b"/*! plotly.js v9 */")
-    assert front.plotly_scripts() == ["./code/any.js"]
+    assert preload.plotly_scripts() == ["./code/any.js"]

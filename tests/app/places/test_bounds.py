@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front import links
+from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, symbol_of
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
@@ -18,7 +20,6 @@ from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.shell import visit
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, PROBLEM_SLUGS, bound
@@ -36,6 +37,7 @@ from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
 from dpsco_core.explain.window import spans, standing, worst_start
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES, below, checked, headline, ladder, texts
 from tests.app.places.test_one_run import open_at
@@ -293,8 +295,8 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
     drawn = 0
     for which in BOUNDS:
         made = explore_address(point, which.card)
-        query = {k: v for k, v in made.items() if k in visit.FIELDS}
-        scenario = Scenario.from_query(query, visit.BASE)
+        query = {k: v for k, v in made.items() if k in FIELDS}
+        scenario = Scenario.from_query(query, START)
         alike = words_for(scenario.problem).quantity == which.card.quantity
         assert alike == (made.get("bound") == which.card.slug)
         drawn += alike
@@ -385,7 +387,7 @@ def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
 )
 def test_the_page_opens_a_table_with_a_theorem_that_holds(query: dict[str, str]) -> None:
     page = open_theory(**query)
-    point = canonical_point(visit.read(dict(page.query_params))[0])
+    point = canonical_point(links.read(dict(page.query_params))[0])
     table = fitting_table(point)
     assert any(row.holds for row in rows(point, table.slugs))
     before = TABLE_KEYS[: TABLE_KEYS.index(table.key)]

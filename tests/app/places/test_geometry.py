@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
+from dpsco_app.front.links import BASE
 from dpsco_app.pages.geometry.figures import (
     NOISE_COLOURS,
     growth_figure,
@@ -48,6 +49,7 @@ from dpsco_core.explain.geometry import (
     sweep,
     width_table,
 )
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.geometry import GEOMETRIES
 from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
@@ -202,7 +204,7 @@ def test_the_page_is_about_the_set_of_the_visits_scenario() -> None:
     assert headline(page) == SETS["l2"].does and dict(page.query_params.items()) == {}
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
     assert headline(checked(page.run())) == SETS["linf"].does
-    assert page.session_state[visit.SESSION].mine == replace(visit.BASE, geometry="linf")
+    assert page.session_state[visit.SESSION].mine == replace(BASE, geometry="linf")
     assert page.query_params["geometry"] == "linf"
 
 
@@ -211,9 +213,9 @@ def test_the_sidebar_has_the_set_alone() -> None:
     page = open_geometry(geometry="lq", q="3")
     assert [box.label for box in page.sidebar.selectbox] == ["Geometry"]
     assert [s.label for s in page.sidebar.select_slider] == ["Exponent q of the norm"]
-    assert {*OTHERS, "geometry", "q"} == {*visit.FIELDS}
-    assert shape_of(replace(visit.BASE, geometry="lq", q=1e9)).q == 100
-    assert shape_of(replace(visit.BASE, geometry="lq", q=math.inf)).q == math.inf
+    assert {*OTHERS, "geometry", "q"} == {*FIELDS}
+    assert shape_of(replace(BASE, geometry="lq", q=1e9)).q == 100
+    assert shape_of(replace(BASE, geometry="lq", q=math.inf)).q == math.inf
 
 
 def test_a_link_restores_the_whole_page() -> None:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
+from dpsco_app.front.links import BASE
 from dpsco_app.lessons import figures, words
 from dpsco_app.lessons.findings import curve, lowest_x
 from dpsco_app.lessons.lessons import (
@@ -22,7 +23,6 @@ from dpsco_app.lessons.lessons import (
     SLUGS,
     Lesson,
     answer_text,
-    judge,
     step_name,
 )
 from dpsco_app.lessons.report import Answered
@@ -31,20 +31,18 @@ from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.learn.page import ASSETS
 from dpsco_app.pages.learn.state import (
-    MEASURED,
-    PREDICTIONS,
     STATE,
     measure,
     prediction_key,
 )
 from dpsco_app.parts.options import rounded
-from dpsco_app.shell.visit import BASE
+from dpsco_app.static_page.lessons import KeptResults
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.scenario import Scenario
 from tests.app.doors import door
-from tests.app.pages import checked, headline, html, texts
+from tests.app.pages import checked, headline, html, session, texts
 from tests.app.places.test_one_run import open_at
 
 
@@ -74,22 +72,16 @@ def predict(page: AppTest, slug: str) -> AppTest:
     assert page.button(key="learn_run").disabled
     if lesson.choices:
         return checked(page.radio(key=key).set_value(next(iter(lesson.choices))).run())
-    page.session_state[PREDICTIONS] = {slug: lesson.numbers[1]}
+    session(page).lessons.predict(slug, lesson.numbers[1])
     return checked(page.run())
 
 
 def answered(page: AppTest, slug: str) -> Answered:
     """Return what a page has measured of a lesson, judged for the answer in its address."""
-    lesson = BY_SLUG[slug]
-    prediction = LessonsView(answers=page.query_params["answers"]).given()[slug]
-    evidence, finding = page.session_state[MEASURED][slug]
-    return Answered(
-        lesson=lesson,
-        prediction=prediction,
-        evidence=evidence,
-        finding=finding,
-        verdict=judge(lesson, prediction, finding),
-    )
+    view = LessonsView(answers=page.query_params["answers"])
+    run = session(page).lessons.answered(slug, view, KeptResults())
+    assert run is not None
+    return run
 
 
 def verdict(page: AppTest) -> str:
@@ -149,7 +141,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     page = checked(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
     assert "You chose" in verdict(page)
     page = checked(page.button(key="learn_forget").click().run())
-    assert MEASURED not in page.session_state or not page.session_state[MEASURED]
+    assert session(page).lessons.measured == 0
     assert "answers" not in page.query_params and "0 of 12 lessons answered" in texts(page)
     assert page.radio(key=prediction_key(SLUGS[1])).value is None
 
@@ -161,7 +153,7 @@ def test_the_verdict_is_about_the_prediction_that_was_run() -> None:
         "You predicted **51 %**; the measurement says **70 %**. Too low by 19 percentage"
         in verdict(page)
     )
-    page.session_state[PREDICTIONS] = {"epsilon": 71}
+    session(page).lessons.predict("epsilon", 71)
     page = checked(page.run())
     assert "You predicted **51 %**" in verdict(page)  # until it is run again
     page = checked(page.button(key="learn_run").click().run())

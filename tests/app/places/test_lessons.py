@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dpsco_app.front.links import BASE
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.figures import figures
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
@@ -17,7 +18,6 @@ from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import measure
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.page import explore_query
-from dpsco_app.shell import visit
 from dpsco_app.shell.names import PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound
@@ -319,9 +319,7 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
     query = explore_query(scenario, against=lesson.against)
     assert (
-        Scenario.from_query(
-            {k: v for k, v in query.items() if k not in ("show", "against")}, visit.BASE
-        )
+        Scenario.from_query({k: v for k, v in query.items() if k not in ("show", "against")}, BASE)
         == scenario
     )
     for answer in (*lesson.choices, *lesson.numbers):

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import IMPOSSIBLE, INK
 from dpsco_app.figure.values import Figure, Line
+from dpsco_app.front import links
+from dpsco_app.front.links import BASE
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
@@ -54,10 +56,10 @@ from tests.app.places.test_privacy import alts
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
 SHOWN = {
-    scene.name: (replace(View(), **scene.changes), replace(visit.BASE, **scene.scenario))
+    scene.name: (replace(View(), **scene.changes), replace(BASE, **scene.scenario))
     for scene in SCENES
 }
-START = replace(visit.BASE, axis=None, grid=())  # with which a visit begins
+START = replace(BASE, axis=None, grid=())  # with which a visit begins
 HARD = Scenario(n=10_000, d=200, p=4.0, epsilon=None, delta=None, rho=0.01, diameter=4.0)
 
 
@@ -198,7 +200,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
         there = replace(there, **scene.scenario)
         query = dict(page.query_params)
         assert STATE.from_query(query) == (wanted, [])
-        shown = visit.read(query, sampling=False)[0]
+        shown = links.read(query, sampling=False)[0]
         assert shown is not None
         assert (shown.n, shown.d, shown.p, shown.budget) == (
             there.n,
@@ -209,7 +211,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
         assert page.session_state[visit.SESSION].mine == mine
         assert "(yours: " in page.container(key="lower_apart").markdown[0].value
     press(page, "Back to mine")
-    assert visit.read(dict(page.query_params), sampling=False)[0] == mine
+    assert links.read(dict(page.query_params), sampling=False)[0] == mine
 
 
 def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front import links
+from dpsco_app.front.links import BASE
 from dpsco_app.pages.methods.method import cost_sentence
 from dpsco_app.pages.methods.overview import (
     ALL,
@@ -30,7 +32,6 @@ from dpsco_app.pages.methods.words import NOTIONS, family, guide
 from dpsco_app.parts.evaluations import evaluations, without_data
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import explore_query
-from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     BOUNDS,
@@ -44,6 +45,7 @@ from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting, nearest
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, html, ladder, press, texts
@@ -102,15 +104,15 @@ def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table()
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
-    scenario = with_method(visit.BASE, slug)
+    scenario = with_method(BASE, slug)
     query = explore_query(scenario)
-    kept = {name: text for name, text in query.items() if name in visit.FIELDS}
-    assert Scenario.from_query(kept, visit.BASE) == scenario and slug in scenario.methods
-    anatomy = method_anatomy_query(visit.BASE, slug)
+    kept = {name: text for name, text in query.items() if name in FIELDS}
+    assert Scenario.from_query(kept, BASE) == scenario and slug in scenario.methods
+    anatomy = method_anatomy_query(BASE, slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
     if anatomy is not None:
-        point, wrong = visit.read(anatomy)
+        point, wrong = links.read(anatomy)
         assert anatomy.get("method", point.methods[0]) == slug and not wrong
 
 
@@ -120,7 +122,7 @@ def test_a_methods_page_is_about_the_visits_scenario() -> None:
     assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in said[0]
     assert "Values at the same settings." in texts(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
-    point, _ = visit.read({"n": "2000", "p": "4", "rho": "0.1"})
+    point, _ = links.read({"n": "2000", "p": "4", "rho": "0.1"})
     (own,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
     assert f"Value there: **{own.value:.3g}**" in texts(page)
 
@@ -128,7 +130,7 @@ def test_a_methods_page_is_about_the_visits_scenario() -> None:
 def test_every_method_runs_at_the_point_of_its_page() -> None:
     zcdp = {"rho": 0.01, "epsilon": None, "delta": None}
     scenarios = [
-        visit.BASE,
+        BASE,
         Scenario(problem="geometric-median", methods=("sco.erm",), n=500, m=3, delta=0.0),
         Scenario(problem="huber", methods=("sco.erm",), geometry="lq", q=1.5, **zcdp),
     ]
@@ -157,7 +159,7 @@ def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
 
 def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
     page = open_algorithms(method="mean.iterative", delta="0", n="2000", d="5")
-    point = comparison_point(visit.read({"delta": "0", "n": "2000", "d": "5"})[0])
+    point = comparison_point(links.read({"delta": "0", "n": "2000", "d": "5"})[0])
     (fit,) = [fit for fit in fitting(point) if fit.slug == "mean.iterative"]
     assert not fit.runs
     said = f"At your settings Iterative updating cannot run: {in_print(fit.refusal)}"
@@ -166,9 +168,9 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
 def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
-    query = method_anatomy_query(visit.BASE, slug)
+    query = method_anatomy_query(BASE, slug)
     assert query is not None
-    assert risk_path(replace(visit.read(query)[0], n=500), slug).final >= 0
+    assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
 
 def test_the_cost_is_said_in_words() -> None:
@@ -233,7 +235,7 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", said)
     assert factor is not None and "Start with" not in html(page)
     start, times, error = (plain_number(text) for text in factor.groups())
-    point = Scenario.from_query(users | {"m": "500"}, visit.BASE)
+    point = Scenario.from_query(users | {"m": "500"}, BASE)
     assert start == pytest.approx(without_data(replace(point, axis=None, grid=())), rel=0.01)
     assert times == pytest.approx(error / start, rel=0.1)
     assert times > 10

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
+from dpsco_app.front import links
 from dpsco_app.pages.one_run.figures import (
     clipping_helps,
     noise_figure,
@@ -26,7 +27,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
-from dpsco_app.shell import visit
+from dpsco_app.session import computed
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
     FACTORS,
@@ -57,7 +58,7 @@ DRAW["{0}"]()
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
     page = AppTest.from_string(SCRIPT.format(name.replace("_", "-")), default_timeout=240)
-    base = visit.query(BASES[name]) if name in BASES else {}
+    base = links.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value
     return checked(page.run())
@@ -417,3 +418,11 @@ def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> 
         "independent noise": 10.0,
         "noise that cancels": pytest.approx(2.53, abs=0.01),
     }
+
+
+def test_a_run_that_a_visitor_has_seen_is_not_made_again_for_the_next_one() -> None:
+    kept = (computed.single_runs, computed.frames_of, computed.error_split)
+    open_anatomy(n="501")
+    before = [known.cache_info().misses for known in kept]
+    open_anatomy(n="501")
+    assert [known.cache_info().misses for known in kept] == before

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from dpsco_app.front.links import BASE
 from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.differences import differences
@@ -34,7 +35,7 @@ from tests.app.pages import (
 
 TWO = {"methods": "mean.sample,mean.clipped", "trials": "3"}
 KEPT = replace(
-    visit.BASE,
+    BASE,
     methods=("mean.sample", "mean.clipped"),
     epsilon=0.2,
     grid=(1000, 5000),
@@ -228,7 +229,7 @@ def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
 def test_a_pinned_scenario_survives_its_text() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",))
     for scenario in (
-        visit.BASE,
+        BASE,
         KEPT,
         replace(KEPT, epsilon=None, delta=None, rho=0.5),
         replace(swept, geometry="lq", q=1.1, axis="q", grid=(1.0, 1.5)),

@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS
 from dpsco_app.figure.values import Figure, Line
+from dpsco_app.front import links
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.privacy import words
 from dpsco_app.pages.privacy.figures import (
@@ -40,7 +41,6 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.pages.users import words as users
-from dpsco_app.shell import visit
 from dpsco_core.audit.engine import FAULTS, Audit, run_audit, steps
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import NotApplicable
@@ -337,9 +337,9 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
     mine = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
     page = open_at("privacy", method="mean.clipped", **mine)  # what the page opens on
-    run = ledger_run(visit.read(mine)[0], "mean.clipped")
+    run = ledger_run(links.read(mine)[0], "mean.clipped")
     assert said_ledger(account(run)) in texts(page)
-    other = ledger_run(visit.read(mine | {"p": "2", "diameter": "4"})[0], "mean.clipped")
+    other = ledger_run(links.read(mine | {"p": "2", "diameter": "4"})[0], "mean.clipped")
     assert account(run).spendings != account(other).spendings
     assert list(page.selectbox(key=STATE.key("method")).options) == [
         method_card(m).name for m in ("mean.clipped", "mean.cwme-cdp")

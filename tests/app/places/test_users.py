@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
-from dpsco_app.live.running import cached_cell
+from dpsco_app.front.links import BASE
 from dpsco_app.pages.contest import contest_figure, contest_table, nearest_cell, winner
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.users import page as users_page
@@ -39,6 +39,7 @@ from dpsco_app.pages.users.words import (
 from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
+from dpsco_app.runs.running import cached_cell
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import DASHBOARD, LIBRARY
@@ -88,7 +89,7 @@ def made(method: str, means: list[float]) -> Errors:
 
 
 FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
-SCENARIO = fit(visit.BASE)
+SCENARIO = fit(BASE)
 LEVEL = level(SCENARIO)
 
 
@@ -274,10 +275,10 @@ def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
 
 
 def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
-    over = mean_over_items(replace(visit.BASE, m=50))
+    over = mean_over_items(replace(BASE, m=50))
     assert (over.problem, over.axis, over.grid[0], over.grid[-1]) == ("mean", "m", 1, 50)
-    assert mean_over_items(visit.BASE).m == 50  # a visitor with one item each sees what more change
-    large = mean_over_items(replace(visit.BASE, n=50_000, m=1000))
+    assert mean_over_items(BASE).m == 50  # a visitor with one item each sees what more change
+    large = mean_over_items(replace(BASE, n=50_000, m=1000))
     assert large.m == 10 == large.grid[-1] and large.validate(DASHBOARD)
     (link,) = [x.proto for x in open_users().get("page_link") if "items per user" in x.proto.label]
     assert "axis=m" in link.query_string
@@ -351,7 +352,7 @@ def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
     assert len(page.dataframe) == 1
 
 
-@pytest.mark.parametrize("p", [visit.BASE.p, 6.0])
+@pytest.mark.parametrize("p", [BASE.p, 6.0])
 def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float) -> None:
     page = open_users(p=f"{p:g}")
     assert page.select_slider(key=controls.PREFIX + "p").value == p

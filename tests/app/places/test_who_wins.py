@@ -17,15 +17,15 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
+from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
 from dpsco_app.pages.who_wins.state import PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
-from dpsco_app.shell import visit
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, headline, html, ladder, open_page, result
+from tests.app.pages import BASES, headline, html, ladder, open_page, result, session
 from tests.app.places.test_one_run import open_at
 
 BASE = BASES["who_wins"]
@@ -232,9 +232,16 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
         (led,) = [link.proto for link in page.get("page_link") if "Open this" in link.proto.label]
         return dict(parse_qsl(led.query_string.lstrip("?")))
 
-    swept = Scenario.from_query(link(), visit.BASE)
+    swept = Scenario.from_query(link(), START)
     assert (swept.problem, swept.axis, swept.methods) == (BASE.problem, "n", BASE.methods)
     large = open_who_wins(n="500000", d="4", plane="d-epsilon")
     assert any("must" in caption.value for caption in large.caption)
     page = open_page(**(link() | {"trials": "1", "grid": "500,1000"}))
     assert result(page).scenario.problem == BASE.problem and not page.warning
+
+
+def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
+    (only,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
+    page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
+    assert page.query_params["plane"] == only and f"plane={only}" in page.code[0].value
+    assert session(page).views["who_wins"] == replace(STATE.default, plane=only, reading="rates")

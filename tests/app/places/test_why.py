@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dpsco_app.front import links
 from dpsco_app.front.story import HARDEST, TITLE, TO_CURVES, setting, short, steps, story
 from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
-from dpsco_app.shell import visit
 from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import impossible
@@ -35,7 +35,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
     pages = [link.proto for link in app.container(key="why_next").get("page_link")]
     assert len(pages) == 4
-    assert visit.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
+    assert links.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
 
 
 def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:

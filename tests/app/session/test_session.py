@@ -223,7 +223,7 @@ def test_no_part_of_a_screen_is_older_than_another_whatever_has_happened(
 def knows_a_host(module: str, source: str) -> list[str]:
     """A session has neither Streamlit nor Plotly, and knows no page, no shell and no widget."""
     hosts: tuple[str, ...] = ("streamlit", "plotly", "pandas", "dpsco_app.pages", "dpsco_app.shell")
-    hosts += ("dpsco_app.live", "dpsco_app.site", "dpsco_app.parts.controls")
+    hosts += ("dpsco_app.runs", "dpsco_app.static_page", "dpsco_app.parts.controls")
     return [
         f"{module}:{line} imports {name}"
         for name, line in imported(module, source)

@@ -7,13 +7,14 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front import links
+from dpsco_app.front.links import BASE
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import View as Privacy
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import VIEWS
-from dpsco_app.shell import visit
 from dpsco_app.shell.names import PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.fields import parse
@@ -68,14 +69,14 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     name, value = bad.split("=")
     query = SMALL | KEPT | {name: value}
     view, wrong = STATE.from_query(query)
-    scenario, problems = visit.read(query)
+    scenario, problems = links.read(query)
     (said,) = wrong + problems
     assert BAD[bad] in said and len(said) < 400
     assert (view.show == View().show) and (view.against == SMALL["against"])
     lost = {name, "grid"} if name == "axis" else {name}  # the grid is of no other axis
-    assert scenario == visit.read({k: v for k, v in (SMALL | KEPT).items() if k not in lost})[0]
+    assert scenario == links.read({k: v for k, v in (SMALL | KEPT).items() if k not in lost})[0]
     if name != "show":
-        assert getattr(scenario, name) == getattr(visit.BASE, name)
+        assert getattr(scenario, name) == getattr(BASE, name)
 
 
 @pytest.mark.parametrize("bad", SHOWN, ids=lambda bad: bad[:30])
@@ -117,7 +118,7 @@ def test_every_bad_field_has_its_own_sentence() -> None:
     ],
 )
 def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], said: str) -> None:
-    scenario, problems = visit.read(query | {"n": "700"})
+    scenario, problems = links.read(query | {"n": "700"})
     (sentence,) = problems
     assert said in sentence and scenario.n == 700
     lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
@@ -228,7 +229,7 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
 
 
 def test_the_default_page_has_an_empty_address() -> None:
-    assert STATE.to_query(View(), visit.BASE) == {}
+    assert STATE.to_query(View(), BASE) == {}
     assert STATE.to_query(View(show="rates"), Scenario())["show"] == "rates"
 
 
@@ -236,8 +237,8 @@ def test_the_ledger_of_a_run_is_a_link_away() -> None:
     page = open_page(methods="mean.sample,mean.clipped,mean.adaptive", d="5", epsilon="2")
     study = Study(scenario=result(page).scenario, outcomes=result(page).outcomes)
     assert study.lead == "mean.adaptive" != study.scenario.methods[1]  # not the first private one
-    links = {link.proto.label: link.proto for link in page.get("page_link")}
-    query = dict(parse_qsl(links["Where the budget went"].query_string.lstrip("?")))
+    leads = {link.proto.label: link.proto for link in page.get("page_link")}
+    query = dict(parse_qsl(leads["Where the budget went"].query_string.lstrip("?")))
     assert "part" not in query and Privacy().part == "ledger"
     assert query["method"] == study.lead
     assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
@@ -250,8 +251,8 @@ def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> No
     assert not page.warning
     scenario = chosen(page)
     assert scenario.d == 50 and result(page).scenario == scenario
-    kept = [n for n in visit.BASE.grid if n * 50 <= DASHBOARD.elements]
-    assert list(scenario.grid) == kept and len(kept) == len(visit.BASE.grid) - 1
+    kept = [n for n in BASE.grid if n * 50 <= DASHBOARD.elements]
+    assert list(scenario.grid) == kept and len(kept) == len(BASE.grid) - 1
 
 
 def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import METHODS, PAGE
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
+from dpsco_app.front.links import BASE
 from dpsco_app.pages.geometry.state import STATE as GEOMETRY
 from dpsco_app.pages.geometry.state import shape_of
 from dpsco_app.pages.one_run.figures import percent
@@ -22,7 +23,6 @@ from dpsco_app.pages.scripts import anatomy_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.users.state import fit
 from dpsco_app.parts.export import figure_html, setting_line
-from dpsco_app.shell import visit
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
 from dpsco_core.explain.geometry import nearest, sweep, width_table
@@ -101,7 +101,7 @@ def test_the_numbers_of_each_part_of_geometry_are_those_of_the_library() -> None
     query = {"geometry": "lq", "q": "1.25", "noise_q": "1.3", "noise_d": "3", "seed": "2"}
     view, problems = GEOMETRY.from_query(query)
     assert not problems
-    shape = shape_of(Scenario.from_query(query, visit.BASE))
+    shape = shape_of(Scenario.from_query(query, BASE))
     for part, ours, theirs in (
         ("set", "Projection P(x)", nearest(shape, (view.x1, view.x2)).nearest),
         ("width", "At most", [row.width.upper for row in width_table(shape.q)]),
@@ -115,7 +115,7 @@ def users_at(**own: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
     """Return the page Users at a small setting, and the tables that its script prints."""
     page = open_at("users", n="2000", d="2", trials="2", **own)
     expect_files(page)
-    scenario = fit(Scenario.from_query({"n": "2000", "d": "2", "trials": "2"}, visit.BASE))
+    scenario = fit(Scenario.from_query({"n": "2000", "d": "2", "trials": "2"}, BASE))
     return page, printed(users_script(UsersView(**own), scenario))
 
 

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front.links import BASE
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
 from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, parts_on, style
-from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press
 from tests.app.places.test_one_run import open_at

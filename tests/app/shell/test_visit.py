@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front import links
+from dpsco_app.front.fits import with_problem
+from dpsco_app.front.links import BASE
+from dpsco_app.pages import frame
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
+from dpsco_app.shell.main import DRAW
+from dpsco_app.shell.names import EXPLORE
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press, result
+from tests.app.places.test_one_run import open_at
 
 pytestmark = pytest.mark.folded  # what folds away keeps what it holds
 SCRIPT = """
@@ -61,8 +71,8 @@ def mine(page: AppTest) -> Scenario:
 
 def shown(page: AppTest) -> Scenario:
     """Return the scenario of the address."""
-    query = {k: v for k, v in page.query_params.items() if k in visit.FIELDS}
-    return Scenario.from_query(query, visit.BASE)
+    query = {k: v for k, v in page.query_params.items() if k in FIELDS}
+    return Scenario.from_query(query, BASE)
 
 
 def control_value(page: AppTest, field: str) -> object:
@@ -150,12 +160,12 @@ def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
 
 
 def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
-    scenario, said = visit.read({"distribution": "tracing"})
+    scenario, said = links.read({"distribution": "tracing"})
     assert scenario.distribution == "tracing" and not said
-    other = visit.with_problem(scenario, "logistic", ("logistic",))
-    assert (other.problem, other.distribution) == ("logistic", visit.BASE.distribution)
-    assert visit.with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
-    assert visit.with_problem(scenario, "logistic", ("mean",)) == scenario
+    other = with_problem(scenario, "logistic", ("logistic",))
+    assert (other.problem, other.distribution) == ("logistic", BASE.distribution)
+    assert with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
+    assert with_problem(scenario, "logistic", ("mean",)) == scenario
 
 
 def test_two_visitors_do_not_meet() -> None:
@@ -168,3 +178,20 @@ def test_two_visitors_do_not_meet() -> None:
     checked(two.run())
     assert (result(two), dict(two.query_params)) == before
     assert result(two).scenario.d == 50 and two.query_params["d"] == "50"
+
+
+@pytest.mark.parametrize("slug", sorted({*DRAW} - {EXPLORE}))
+def test_a_page_is_drawn_by_the_frame_which_alone_opens_it(slug: str) -> None:
+    own = vars(sys.modules[DRAW[slug].__module__])
+    assert own["draw_page"] is frame.draw_page
+    assert not {"opened", "opened_at", "draw_wrong"} & {*own}
+
+
+@pytest.mark.parametrize(("name", "query"), [("why", {}), ("private_mean", {"epsilon": "2"})])
+def test_a_page_with_a_picture_leaves_out_parameters_of_others_and_offers_its_address(
+    name: str, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsco_app.parts.folding.is_open", lambda _: True)
+    page = open_at(name, **query, plane="n-p")
+    assert page.query_params == query and not page.warning
+    assert urlsplit(page.code[0].value).query == urlencode(query)

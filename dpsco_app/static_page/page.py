@@ -4,17 +4,17 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpsco_app.front import links
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_app.site import visit as curves
-from dpsco_app.site.visit import Visit
-from dpsco_app.site.words import CURVES, LESSONS
+from dpsco_app.static_page import visit as curves
+from dpsco_app.static_page.visit import Visit
+from dpsco_app.static_page.words import CURVES, LESSONS
 from dpsco_core.base.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from dpsco_app.site.lessons import Lessons
+    from dpsco_app.static_page.lessons import Lessons
 
 # The address of a visit in which nothing was moved.
 UNTOUCHED = urlencode(links.query(DEFAULT.scenario), safe=",")
@@ -30,9 +30,9 @@ class LivePage:
     @cached_property
     def lessons(self) -> "Lessons":
         """The lessons, whose modules are for whoever opens one."""
-        from dpsco_app.site.lessons import Lessons
+        from dpsco_app.static_page.lessons import Lessons
 
-        return Lessons()
+        return Lessons(path=self.visit.session.lessons)
 
     # -- what a visitor does ----------------------------------------------------------------
 
@@ -43,7 +43,7 @@ class LivePage:
                 self._teach(*values)
                 continue
             curves.handled(self.visit, json.dumps([[name, *values]]))
-            if name == "open" and any(key in OF_LESSONS for key, _ in parse_qsl(values[0])):
+            if name == "open" and not links.parameters(values[0]).keys().isdisjoint(OF_LESSONS):
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
@@ -85,7 +85,7 @@ class LivePage:
         """Return the screen of a view, for a place of so many pixels, as JSON."""
         if view != LESSONS:
             return curves.shown(self.visit, curves.theme_of(width, dark=dark), view)
-        from dpsco_app.site.lessons import lesson_theme
+        from dpsco_app.static_page.lessons import lesson_theme
 
         screen = self.lessons.screen(lesson_theme(width, dark=dark))
         address = self.visit.address

@@ -7,9 +7,8 @@ there; finished cells are kept. A cell that takes long asks between its steps.
 from collections.abc import Callable, Iterator
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
 
-from dpsco_app.live.turns import TURNS
+from dpsco_app.runs.turns import TURNS
 from dpsco_app.session.cells import outcome_of
 from dpsco_app.session.curves import Curves
 from dpsco_app.session.pace import Pace
@@ -20,6 +19,9 @@ from dpsco_core.scenario import Scenario
 
 ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell about so soon
 FIRST_BAR_SECONDS = 0.3
+# No value has this key. Streamlit ends a run at any of its calls, and to look for a value is the
+# one that shows nothing.
+ASKED = "asked_for_another_run"
 
 
 def cached_cell(cell: Cell) -> Outcome:
@@ -30,11 +32,11 @@ def cached_cell(cell: Cell) -> Outcome:
 
 def stopper() -> Callable[[], None]:
     """Return what ends this run of the page where the visitor has clicked, asked now and then."""
-    check, pace = get_run_yield_check(), Pace(ASK_EVERY_SECONDS, every=ASK_EVERY_SECONDS)
+    pace = Pace(ASK_EVERY_SECONDS, every=ASK_EVERY_SECONDS)
 
     def ask() -> None:
-        if check is not None and pace.due():
-            check()
+        if pace.due():
+            st.session_state.get(ASKED)
 
     return ask
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpsco_app.figure.head import head
 from dpsco_app.figure.render import plotly
@@ -17,16 +17,18 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.front.address import Address
+from dpsco_app.front.links import parameters
 from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.handle import handle, handle_colours
-from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, judge, step_name
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
 from dpsco_app.lessons.measure import LessonResults, measure, work
+from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import HANDED_IN, Answered, progress
-from dpsco_app.lessons.view import HAND_IN, START, LessonsView, answers_text
-from dpsco_app.site import lesson_parts as parts
-from dpsco_app.site.screen import plain
-from dpsco_app.site.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
+from dpsco_app.lessons.view import HAND_IN, START, LessonsView
+from dpsco_app.static_page import lesson_parts as parts
+from dpsco_app.static_page.screen import plain
+from dpsco_app.static_page.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
 from dpsco_core.base.errors import require
 from dpsco_core.explain.lessons import LessonRow, Part, run_part
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
@@ -76,18 +78,18 @@ class KeptResults:
 class Lessons:
     """The lessons of a visit: which step is shown, what was answered, and what has run."""
 
-    def __init__(self, results: Results | None = None) -> None:
+    def __init__(self, results: Results | None = None, path: LessonPath | None = None) -> None:
         self.results: Results = KeptResults() if results is None else results
+        self.path = path or LessonPath()
         self.view = VIEW.default
         self.wrong: list[str] = []
-        self._answered: dict[str, Answered] = {}
         self._ask()
 
     # -- what a visitor does ----------------------------------------------------------------
 
     def open(self, query: str) -> None:
         """Show what an address says."""
-        view, wrong = VIEW.from_query(dict(parse_qsl(query, keep_blank_values=True)))
+        view, wrong = VIEW.from_query(parameters(query))
         self._set(view)
         self.wrong = wrong
 
@@ -101,8 +103,8 @@ class Lessons:
         answers = BY_SLUG[slug].answers
         most = f"a number from 0 to {len(answers) - 1}"
         require(0 <= answer < len(answers), "answer", most, answer)
-        given = self.view.given() | {slug: answers[answer]}
-        self._set(replace(self.view, lesson=slug, answers=answers_text(given)))
+        self.path.predict(slug, answers[answer])
+        self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
     def say(self, sentence: str) -> None:
         """Keep the sentence that is handed in."""
@@ -110,7 +112,7 @@ class Lessons:
 
     def forget(self) -> None:
         """Forget all answers and the sentence; what has run stays known."""
-        self._set(replace(self.view, answers="", sentence=""))
+        self._set(self.path.forget(self.view))
 
     def _set(self, view: LessonsView) -> None:
         view = view.validate()
@@ -169,22 +171,8 @@ class Lessons:
 
     def answered(self, slug: str) -> Answered | None:
         """Return a lesson that was answered and has run."""
-        lesson, given = BY_SLUG[slug], self.view.given()
-        if slug not in given:
-            return None
-        known, prediction = self._answered.get(slug), given[slug]
-        evidence = self._measured(lesson, before=False) if known is None else known.evidence
-        if evidence is None:
-            return None
-        finding = lesson.find(evidence) if known is None else known.finding
-        self._answered[slug] = Answered(
-            lesson=lesson,
-            prediction=prediction,
-            evidence=evidence,
-            finding=finding,
-            verdict=judge(lesson, prediction, finding),
-        )
-        return self._answered[slug]
+        is_whole = all(map(self.results.has, work(BY_SLUG[slug])))
+        return self.path.answered(slug, self.view, self.results) if is_whole else None
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""

@@ -20,10 +20,10 @@ from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
-from dpsco_app.site.page import LivePage
-from dpsco_app.site.story import story_parts, views
-from dpsco_app.site.visit import Visit, handled, shown, theme_of
-from dpsco_app.site.words import CURVES, PICTURE
+from dpsco_app.static_page.page import LivePage
+from dpsco_app.static_page.story import story_parts, views
+from dpsco_app.static_page.visit import Visit, handled, shown, theme_of
+from dpsco_app.static_page.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
 
@@ -207,7 +207,7 @@ def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) 
 
 def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
     script = (
-        "import sys; from dpsco_app.site.visit import *; v = Visit(); v.open(sys.argv[1])\n"
+        "import sys; from dpsco_app.static_page.visit import *; v = Visit(); v.open(sys.argv[1])\n"
         "while v.step(9): pass\n"
         "shown(v, theme_of(1200, dark=False)), v.python()\n"
         "shown(v, theme_of(1200, dark=False), PICTURE)\n"

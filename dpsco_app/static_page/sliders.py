@@ -24,16 +24,16 @@ from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.options import in_print, rounded
-from dpsco_app.site.controls import slider
-from dpsco_app.site.visit import Visit
-from dpsco_app.site.words import ALL_BOUNDS, TITLE
-from dpsco_core import extend
+from dpsco_app.static_page.controls import slider
+from dpsco_app.static_page.visit import Visit
+from dpsco_app.static_page.words import ALL_BOUNDS, TITLE
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.cli.streams import in_a_sentence, open_streams, require_writable, whole_file
 from dpsco_core.cli.study import read_scenario
 from dpsco_core.fields import TABLE
+from dpsco_core.plugins import extend
 from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid

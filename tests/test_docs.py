@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dpsco_app.shell import visit
+from dpsco_app.front.links import BASE
 from dpsco_core import Scenario
 from dpsco_core.cli.main import main
 from dpsco_core.fields import NAMES, TABLE
@@ -141,7 +141,7 @@ def test_the_page_of_interfaces_has_the_row_of_every_field(name: str) -> None:
 
 def test_the_page_of_interfaces_says_what_an_address_of_the_dashboard_starts_from() -> None:
     asked, text = {"d": "30"}, " ".join(INTERFACES.split())
-    here, there = Scenario.from_query(asked, visit.BASE), Scenario.from_query(asked)
+    here, there = Scenario.from_query(asked, BASE), Scenario.from_query(asked)
     begins = f"where p = {here.p:g}, there are {here.trials} trials and {here.axis} is swept"
     assert f"{begins}: `?d=30` has p = {here.p:g} there, and p = {there.p:g} in" in text
 

@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.view import View
-from dpsco_app.live import running, turns
-from dpsco_app.live.turns import Turn, Turns
+from dpsco_app.runs import running, turns
+from dpsco_app.runs.turns import Turn, Turns
 from dpsco_app.session import cells, curves
 from dpsco_app.session.result import Growth, Result
 from dpsco_app.session.session import CURVES, Session
@@ -214,19 +215,36 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
 ) -> None:
     one = Scenario(problem="logistic", methods=("sco.private-sgd",), n=1234, d=3, trials=1, seed=49)
     (cell,) = all_cells(one)
-    checks: list[int] = []
+    checks: list[str] = []
 
-    def check() -> None:
-        checks.append(1)
-        raise Clicked
+    class State:
+        def get(self, key: str) -> None:
+            checks.append(key)
+            raise Clicked
 
     monkeypatch.setattr(running, "ASK_EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(running, "get_run_yield_check", lambda: check)
-    with pytest.raises(Clicked):
-        running.cached_cell(cell)
-    assert len(checks) == 1
-    monkeypatch.setattr(running, "get_run_yield_check", lambda: None)
+    with monkeypatch.context() as clicked:
+        clicked.setattr(running.st, "session_state", State())
+        with pytest.raises(Clicked):
+            running.cached_cell(cell)
+    assert checks == [running.ASKED]
     assert running.cached_cell(cell).error == run_cell(cell).error
+
+
+ASKING = """
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from dpsco_app.runs import running
+asked = []
+state = get_script_run_ctx().session_state
+object.__setattr__(state, "_yield_callback", lambda: asked.append("asked"))
+running.ASK_EVERY_SECONDS = 0.0
+running.stopper()()
+assert asked and running.ASKED not in state
+"""
+
+
+def test_streamlit_looks_for_a_click_where_a_value_is_looked_for() -> None:
+    assert not AppTest.from_string(ASKING).run().exception
 
 
 def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once() -> None:

@@ -19,7 +19,7 @@ from dpsco_app.figure.plotly_script import (
 from dpsco_app.figure.theme import SIZES, Theme
 from dpsco_app.parts.export import figure_html
 from dpsco_app.parts.presets import PRESETS, Preset
-from dpsco_app.site.visit import Visit
+from dpsco_app.static_page.visit import Visit
 from tests.test_architecture import modules
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front.answer import question
+from dpsco_app.front.links import parameters
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import apart
@@ -21,9 +22,9 @@ from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
 from dpsco_app.session.session import Session
-from dpsco_app.site.controls import controls
-from dpsco_app.site.screen import bold, notes, panel_switch, plain
-from dpsco_app.site.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
+from dpsco_app.static_page.controls import controls
+from dpsco_app.static_page.screen import bold, notes, panel_switch, plain
+from dpsco_app.static_page.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.results.intervals import runs_json
@@ -47,7 +48,7 @@ class Visit:
     def open(self, query: str) -> None:
         """Show what an address says."""
         self.words = []
-        self.session.open(PAGE, dict(parse_qsl(query, keep_blank_values=True)))
+        self.session.open(PAGE, parameters(query))
 
     def show(self, scenario: Scenario, view: View) -> None:
         self.words = []

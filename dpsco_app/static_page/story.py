@@ -18,7 +18,7 @@ from dpsco_app.front.story import (
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.touch import picture, scroll
 from dpsco_app.shell import names
-from dpsco_app.site.words import CURVES, LESSONS, PICTURE
+from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 from dpsco_core.explain.why import why
 
 # The views that there are, each with its address.

@@ -13,7 +13,7 @@ from dpsco_app.lessons.lessons import CLOSE, SLUGS, Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
 from dpsco_app.lessons.view import HAND_IN, MOST, name_of
 from dpsco_app.parts.options import with_units
-from dpsco_app.site.screen import bold
+from dpsco_app.static_page.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
 
 STEPS = (*SLUGS, HAND_IN)

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from dpsco_app.figure.colours import METHODS
-from dpsco_app.site.sliders import (
+from dpsco_app.static_page.sliders import (
     MOST_BYTES,
     PLACE_SECONDS,
     places,
     sliders_page,
     sliders_seconds,
 )
-from dpsco_app.site.visit import Visit, theme_of
+from dpsco_app.static_page.visit import Visit, theme_of
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.cli.main import main
@@ -115,7 +115,7 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
-    monkeypatch.setattr("dpsco_app.site.sliders.machine_speed", lambda: 1.0)
+    monkeypatch.setattr("dpsco_app.static_page.sliders.machine_speed", lambda: 1.0)
     studies = len(places(STUDY, ("epsilon",))["epsilon"])
     drawn = PLACE_SECONDS * studies * len(STUDY.grid)
     short = sliders_seconds(STUDY)

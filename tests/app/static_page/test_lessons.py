@@ -18,11 +18,11 @@ from dpsco_app.lessons.measure import measure
 from dpsco_app.lessons.view import HAND_IN, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
-from dpsco_app.site.lesson_parts import STEPS, prose
-from dpsco_app.site.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
-from dpsco_app.site.page import OF_LESSONS, LivePage
-from dpsco_app.site.words import CURVES
-from dpsco_app.site.words import LESSONS as TAUGHT
+from dpsco_app.static_page.lesson_parts import STEPS, prose
+from dpsco_app.static_page.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
+from dpsco_app.static_page.page import OF_LESSONS, LivePage
+from dpsco_app.static_page.words import CURVES
+from dpsco_app.static_page.words import LESSONS as TAUGHT
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.explain.lessons import Part
@@ -257,8 +257,8 @@ def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -
 
 def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
     script = (
-        "import sys, json; from dpsco_app.site.page import *; page = LivePage()\n"
-        "before = 'dpsco_app.site.lessons' in sys.modules\n"
+        "import sys, json; from dpsco_app.static_page.page import *; page = LivePage()\n"
+        "before = 'dpsco_app.static_page.lessons' in sys.modules\n"
         "page.handle(json.dumps([['lesson', 'run', 'heavy-tails', 0]]))\n"
         "while page.step('learn', 9): pass\n"
         "page.shown('learn', 700, dark=True)\n"
@@ -268,3 +268,14 @@ def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
+
+
+def test_the_path_is_that_of_the_session_as_on_the_dashboard(short: None) -> None:
+    page = LivePage()
+    page.handle(json.dumps([["lesson", "run", "noise", 3]]))
+    finish(page.lessons)
+    session = page.visit.session
+    assert page.lessons.path is session.lessons and session.lessons.measured == 1
+    assert session.lessons.prediction("noise", VIEW.default) == BY_SLUG["noise"].answers[3]
+    page.handle(json.dumps([["lesson", "forget"]]))
+    assert session.lessons.prediction("noise", page.lessons.view) is None

@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from dpsco_core import catalogue
-from dpsco_core.added import added_bound, guard_law, guard_method
 from dpsco_core.base.cards import Card, MethodCard
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.others import real, reason
@@ -28,6 +27,7 @@ from dpsco_core.data.base import Distribution, ScaledLaw
 from dpsco_core.methods.base import Method, MethodCost, Reads
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
+from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")

@@ -8,15 +8,13 @@ A page below the root would first ask for the server beside itself, in vain: it 
 
 import re
 from functools import lru_cache
-from pathlib import Path
 
-import streamlit
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dpsco_app.parts.insides import STATIC
 from dpsco_app.shell.names import EXPLORE, PLACES
 
-STATIC = Path(streamlit.__file__).parent / "static"
 PLOTLY = b"plotly.js v"  # how Plotly's licence begins, wherever its code is
 ENTRY = re.compile(r'<script type="module"[^>]* src="([^"]+)"')
 SERVER = (

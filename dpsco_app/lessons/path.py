@@ -1,0 +1,66 @@
+"""A visitor on the path of the lessons: what is predicted of each, and what those that ran show.
+
+The view says which answers were run, and a `LessonResults` what these runs gave.
+"""
+
+from dataclasses import replace
+
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer, judge
+from dpsco_app.lessons.measure import LessonResults, measure
+from dpsco_app.lessons.report import Answered
+from dpsco_app.lessons.view import LessonsView, answers_text
+
+
+class LessonPath:
+    """The predictions and findings of one visit."""
+
+    def __init__(self) -> None:
+        self._predictions: dict[str, Answer] = {}  # those that may not have been run
+        self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}
+
+    @property
+    def measured(self) -> int:
+        """The number of lessons whose runs have been read."""
+        return len(self._measured)
+
+    def predict(self, slug: str, answer: Answer) -> None:
+        self._predictions[slug] = answer
+
+    def prediction(self, slug: str, view: LessonsView) -> Answer | None:
+        """Return what is predicted of a lesson, whether it has been run or not."""
+        return self._predictions.get(slug, view.given().get(slug))
+
+    def answer(self, slug: str, view: LessonsView) -> LessonsView:
+        """Return the view in which a lesson is answered by the prediction that stands."""
+        prediction = self.prediction(slug, view)
+        assert prediction is not None, "the button is off until there is one"
+        return replace(view, answers=answers_text(view.given() | {slug: prediction}))
+
+    def answered(self, slug: str, view: LessonsView, results: LessonResults) -> Answered | None:
+        """Return a lesson with its verdict, measured now if it is not yet; None if unanswered."""
+        lesson, given = BY_SLUG[slug], view.given()
+        if slug not in given:
+            return None
+        if slug not in self._measured:
+            evidence = measure(lesson, results)
+            self._measured[slug] = evidence, lesson.find(evidence)
+        evidence, finding = self._measured[slug]
+        return Answered(
+            lesson=lesson,
+            prediction=given[slug],
+            evidence=evidence,
+            finding=finding,
+            verdict=judge(lesson, given[slug], finding),
+        )
+
+    def all_answered(self, view: LessonsView, results: LessonResults) -> list[Answered]:
+        """Return every lesson that was answered, in the order of the lessons."""
+        runs = (self.answered(slug, view, results) for slug in SLUGS)
+        return [run for run in runs if run is not None]
+
+    def forget(self, view: LessonsView) -> LessonsView:
+        """Forget predictions and findings; return the view without answers and sentence."""
+        self._predictions.clear()
+        self._measured.clear()
+        return replace(view, answers="", sentence="")
