@@ -9,15 +9,16 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BU_2023, MethodCard
 from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tuning
 from dpsco_core.methods.departure import FULL_BATCH
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
-from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent, practical_descent, typical_norm
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, typical_norm
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball, gaussian_share
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise

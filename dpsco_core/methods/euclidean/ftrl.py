@@ -8,15 +8,16 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAIROUZ_2021, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
-from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.run import Descended, Path, walk
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms.correlated import Encoding

@@ -11,8 +11,8 @@ from dpsco_core.base.cards import FELDMAN_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.interrupt import between_steps
 from dpsco_core.base.search import smallest
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,

@@ -11,9 +11,9 @@ from scipy.special import digamma
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,

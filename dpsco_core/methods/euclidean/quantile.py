@@ -8,6 +8,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ANDREW_2021, MethodCard
 from dpsco_core.base.errors import require
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.automatic import (
@@ -16,13 +17,13 @@ from dpsco_core.methods.euclidean.automatic import (
     descent_at,
     level_of,
 )
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
-from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise

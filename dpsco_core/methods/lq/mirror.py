@@ -29,8 +29,8 @@ from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Tuning
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
     descent,

@@ -13,9 +13,9 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
     Move,

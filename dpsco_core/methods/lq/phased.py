@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import (
     PhasedPlan,

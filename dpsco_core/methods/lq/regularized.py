@@ -8,8 +8,8 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.lq.inputs import (
     chosen_noise,
     composed_rho,

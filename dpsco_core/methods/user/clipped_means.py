@@ -21,9 +21,10 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
-from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
+from dpsco_core.methods.euclidean.tuning import SPARED, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path, descend
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users

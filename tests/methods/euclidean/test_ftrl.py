@@ -16,7 +16,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean import ftrl
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
 from dpsco_core.privacy.mechanisms.correlated import (
     CorrelatedSteps,

@@ -17,7 +17,7 @@ from dpsco_core.data.rows import ScaledRows
 from dpsco_core.methods.euclidean import automatic
 from dpsco_core.methods.euclidean.automatic import AutomaticDescent, normalised_mean
 from dpsco_core.methods.euclidean.quantile import RANGE, RATE, QuantileDescent
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in

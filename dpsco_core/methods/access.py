@@ -1,0 +1,94 @@
+"""Which records a step sees, and which ledger accounts for what it releases of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+# Takes a point and the number of the step, from 0; returns the gradients of the step's records
+# there, and the ledger of these records.
+Seen = Callable[[Vector, int], tuple[Any, Ledger]]
+
+
+class KnownLosses(Protocol):
+    """Losses of which constants hold for every record, such as those of `euclidean.lipschitz`."""
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the sample whose losses have these constants."""
+        ...
+
+
+class Access:
+    """How the records are handed to the steps, by their number and by nothing else."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        """Return how many rows a step gets: a record each, or a user each."""
+        raise NotImplementedError
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        """Return how many gradients a step takes."""
+        return self.rows(setting, steps)
+
+    def passes(self, steps: int) -> float:
+        """Return how often all records are seen."""
+        raise NotImplementedError
+
+    def checked(self, sample: Any, setting: Setting, losses: KnownLosses | None) -> Any:
+        """Return the sample with these losses (None: its own); refuse one of another size."""
+        check_sample(sample, setting)
+        return sample if losses is None else losses.of(sample)
+
+    def open(self, sample: Any, ledger: Ledger, steps: int) -> Seen:
+        """Return what the steps of a run see."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AllRecords(Access):
+    """Every step sees all records: the steps share the budget."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def passes(self, steps: int) -> float:
+        return steps
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+        return lambda w, t: (sample.gradients(w), ledger)
+
+
+ALL_RECORDS = AllRecords()
+
+
+@dataclass(frozen=True)
+class OwnBlocks(Access):
+    """Step t sees block t alone: a record enters one step, each of which may spend the budget."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return setting.n // steps
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+        size, ledgers = sample.n // steps, ledger.disjoint(steps)
+
+        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+            return sample.part(t * size, (t + 1) * size).gradients(w), ledgers[t]
+
+        return seen
+
+
+def check_sample(sample: Sample, setting: Setting) -> None:
+    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n and d."""
+    check_kind("sample", sample, "gradients", "PointSample or LinearSample")
+    require(sample.n == setting.n, "n", f"the number of records, {sample.n}", setting.n)
+    require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)

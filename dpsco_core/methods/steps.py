@@ -1,0 +1,75 @@
+"""How a point moves against what the steps release: each kind knows its number of steps.
+
+A kind of steps is a plain value whose `run` makes them all, from a gradient oracle, and averages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.run import Descended, descend
+
+# Takes the point and the number of the step, from 0, and returns a finite gradient.
+Oracle = Callable[[Vector, int], Vector]
+
+
+class Moves(Protocol):
+    """All steps of a run."""
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        ...
+
+    @property
+    def diagnostics(self) -> Mapping[str, float]:
+        """What a release says of them."""
+        ...
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps, and average."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    r"""Projected steps of one size, :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre."""
+
+    steps: int  # T
+    step_size: float  # eta
+    averaged: int = 1  # the output is the average of the last so many iterates
+    queried: bool = False  # whether it is that of all queried points, from the start on, instead
+    # what the model predicts for optimisation and privacy noise together
+    modelled_risk: float = math.nan
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.steps, int) and self.steps >= 1
+        require(whole, "steps", "a positive integer", self.steps)
+        positive = 0 < self.step_size < math.inf
+        require(positive, "step_size", "finite and positive", self.step_size)
+        fits = 1 <= self.averaged <= self.steps
+        require(fits, "averaged", f"between 1 and the {self.steps} steps", self.averaged)
+
+    @property
+    def points(self) -> int:
+        """The number of points of the average that is the output."""
+        return self.steps if self.queried else self.averaged
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a release says of it."""
+        return {
+            "steps": float(self.steps),
+            "step_size": self.step_size,
+            "averaged": float(self.points),
+        }
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Descend."""
+        return descend(constraint, self, oracle)
