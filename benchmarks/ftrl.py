@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.methods.euclidean import CorrelatedDescent
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import CorrelatedSteps, Ledger
 from dpsco_core.privacy.mechanisms.correlated import encoding_norm
 from dpsco_core.runs.study import study

@@ -63,7 +63,7 @@ OTHER_DRAWS = {
     # Records, users and groups in a secret random order, or some of them: sampling.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
-    ("dpsco_core.methods.lq.mirror", "permutation"),
+    ("dpsco_core.methods.access", "permutation"),
     ("dpsco_core.methods.mean.iterative", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
@@ -89,8 +89,7 @@ OTHER_DRAWS = {
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
     # Among candidates whose predicted risk is finite, the fewest steps.
-    ("dpsco_core.methods.user.accelerated.model", "min"),
-    ("dpsco_core.methods.user.clipped_means", "min"),
+    ("dpsco_core.methods.tune", "min"),
     # A bound is valid at every parameter, and infinite where it says nothing.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
     ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),
@@ -720,7 +719,7 @@ RIGHT = [
         "dpsco_core.methods.mean.directions",
         "rng.standard_normal(3)",
     ),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.lq.mirror", "rng.permutation(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.access", "rng.permutation(3)"),
     (
         noise_is_drawn_in_mechanisms_only,
         "dpsco_core.methods.mean.clipped",

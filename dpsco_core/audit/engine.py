@@ -28,8 +28,8 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
 from dpsco_core.methods.base import Method, Plan, Release, released
-from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import Entry
@@ -361,7 +361,7 @@ def _mechanism(task: Audit) -> _Mechanism:
                 changes=(("fault", "half-noise"),),
             )
         name, planned = own.clip
-        claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
+        claimed = getattr(plan, planned, None) or getattr(plan.statistic, planned)
         method = replace(method, **{name: UNCLIPPED * claimed})
         broken, factor = method.plan(setting), 1 / UNCLIPPED
     return _Mechanism(task=task, method=method, plan=plan, broken=broken, factor=factor)

@@ -1,4 +1,4 @@
-"""The library's own code behind a method, as text: its steps, its plan, and what it hands on to."""
+"""The library's own code behind a method, as text: its steps, its plan, its parts."""
 
 import inspect
 import textwrap
@@ -10,6 +10,10 @@ from typing import Any
 
 from dpsco_core.catalogue import method_class
 from dpsco_core.methods.mean.base import answer
+from dpsco_core.methods.statistics import Statistic
+
+PARTS = tuple(f"dpsco_core.methods.{part}" for part in ("statistics", "access", "steps"))
+DOES = ("value", "measuring", "take", "open", "run")  # what a part of a plan does in a run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +26,26 @@ class Source:
 
 
 def release_source(slug: str) -> tuple[Source, ...]:
-    """Return the code that runs: the method's `release`, and the functions that it hands on to."""
+    """Return the code that runs: the method's `release`, its parts, and what they hand on to."""
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # one that was added may be wrapped
     source = _source(release.__qualname__, release)
-    return (source, *(_source(part.__name__, part) for part in handed_on(release)))
+    handed = (_source(part.__name__, part) for part in handed_on(release))
+    parts = (_source(part.__qualname__, part) for part in parts_of(kind.plan))
+    return (source, *handed, *parts)
+
+
+def parts_of(function: Any) -> tuple[FunctionType, ...]:
+    """Return what the parts do that a function names, and the functions that they hand on to."""
+    function, functions = inspect.unwrap(function), dict[FunctionType, None]()
+    for name in dict.fromkeys(_names(function.__code__)):
+        kind = function.__globals__.get(name)
+        if not (inspect.isclass(kind) and kind.__module__ in PARTS):
+            continue
+        made = (getattr(kind, does, None) for does in DOES)
+        for does in (f for f in made if isinstance(f, FunctionType) and f is not Statistic.value):
+            functions |= dict.fromkeys((does, *parts_of(does), *handed_on(does)))
+    return tuple(functions)
 
 
 def plan_source(slug: str) -> Source:

@@ -8,12 +8,11 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
-    Descent,
     curvatures,
     practical_clipping,
     practical_descent,
@@ -31,6 +30,7 @@ from dpsco_core.methods.mean.ladder import (
 )
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger

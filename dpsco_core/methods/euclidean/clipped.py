@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
-from dpsco_core.methods.euclidean.framework import (
-    FrameworkMethod,
-    FrameworkPlan,
-    finite,
-    planned,
-    whole_steps,
-)
+from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
     DESCENT,
@@ -21,17 +15,19 @@ from dpsco_core.methods.euclidean.sentences import (
     QUADRATIC,
     SMOOTH_RISK,
 )
-from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
+from dpsco_core.methods.euclidean.tuning import practical_clipping, practical_descent
 from dpsco_core.methods.mean.base import check_level, zhao_share
-from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedDescent(FrameworkMethod):
+class ClippedDescent(DescentMethod):
     r"""Projected gradient descent on means of clipped gradients, with Gaussian noise.
 
     Parameters
@@ -114,25 +110,24 @@ class ClippedDescent(FrameworkMethod):
     colour = "gold"
     symbol = "square"
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
         unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
-        if self.radius is not None:
-            radius = self.radius
-        elif self.tuning == "theory":
-            radius = theorem_radius(setting, rho, self.calibration)
-        else:
-            radius = practical_clipping(setting, unit, growing=True).radius
+        radius = chosen(
+            self.radius,
+            self.tuning,
+            theory=lambda: theorem_radius(setting, rho, self.calibration),
+            practical=lambda: practical_clipping(setting, unit, growing=True).radius,
+        )
         check_level("radius", radius)
-        if self.descent is not None:
-            descent = self.descent
-        elif self.tuning == "theory":
-            descent = theorem_descent(setting, rho, radius, self.calibration)
-        else:
-            descent = practical_descent(setting, unit * radius**2, radius, growing=True)
-        oracle = SimpleClipping(radius=radius, calibration=self.calibration)
-        sensitivity = 2 * radius / setting.n
-        return planned(setting, descent, oracle, rho, sensitivity, clip_radius=radius)
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, rho, radius, self.calibration),
+            practical=lambda: practical_descent(setting, unit * radius**2, radius, growing=True),
+        )
+        statistic, sensitivity = ClippedMean(radius=radius), 2 * radius / setting.n
+        return whole_batch(setting, statistic, descent, rho, sensitivity, {"clip_radius": radius})
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:

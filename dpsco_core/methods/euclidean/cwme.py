@@ -7,35 +7,22 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
-from dpsco_core.methods.euclidean.framework import (
-    FrameworkMethod,
-    FrameworkPlan,
-    finite,
-    planned,
-    whole_steps,
-)
+from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
-from dpsco_core.methods.euclidean.tuning import (
-    FEW_STEPS,
-    Descent,
-    practical_descent,
-    practical_limit,
-)
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
 from dpsco_core.methods.mean.base import check_level, gaussian_share
-from dpsco_core.methods.mean.coordinatewise import (
-    SMALLEST_THRESHOLD,
-    CoordinatewiseCDP,
-    median_sensitivity,
-    printed_sensitivity,
-)
+from dpsco_core.methods.mean.coordinatewise import SMALLEST_THRESHOLD, CoordinatewiseCDP
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import MedianOfClippedMeans
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewiseDescent(FrameworkMethod):
+class CoordinatewiseDescent(DescentMethod):
     r"""Projected gradient descent with CDPCWME as the gradient oracle, on all records each step.
 
     T releases of `CoordinatewiseCDP` at rho/T each: rho-zCDP in all.
@@ -132,36 +119,35 @@ class CoordinatewiseDescent(FrameworkMethod):
     colour = "teal"
     symbol = "diamond"
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
-        rho = gaussian_share(setting, self.calibration)
-        theory = self.tuning == "theory"
-        blocks = self.blocks
-        if blocks is None:
-            blocks = covering_blocks(setting, self.calibration) if theory else 1
-        enough_records(setting, blocks)
-        threshold = self.threshold
-        if threshold is None:
-            threshold = (
-                theorem_threshold(setting, rho, self.calibration)
-                if theory
-                else practical_limit(setting, rho) / 3
-            )
-        check_level("threshold", threshold)
-        sensitivity = math.sqrt(setting.d) * (
-            printed_sensitivity(threshold, blocks, setting.n)
-            if self.calibration == "paper"
-            else median_sensitivity(threshold, blocks, setting.n // blocks)
+    def plan(self, setting: Setting) -> DescentPlan:
+        rho, d = gaussian_share(setting, self.calibration), setting.d
+        blocks = chosen(
+            self.blocks,
+            self.tuning,
+            theory=lambda: covering_blocks(setting, self.calibration),
+            practical=lambda: 1,
         )
-        energy = setting.d * sensitivity**2 / (2 * rho)
-        if self.descent is not None:
-            descent = self.descent
-        elif theory:
-            descent = theorem_descent(setting, rho, threshold, energy, self.calibration)
-        else:
-            descent = practical_descent(setting, energy, 3 * threshold * math.sqrt(setting.d))
-        oracle = CoordinatewiseCDP(threshold=threshold, blocks=blocks, calibration=self.calibration)
+        enough_records(setting, blocks)
+        threshold = chosen(
+            self.threshold,
+            self.tuning,
+            theory=lambda: theorem_threshold(setting, rho, self.calibration),
+            practical=lambda: practical_limit(setting, rho) / 3,
+        )
+        check_level("threshold", threshold)
+        median = MedianOfClippedMeans(
+            threshold=threshold, blocks=blocks, printed=self.calibration == "paper"
+        )
+        sensitivity = median.sensitivity(setting.n, d)
+        energy = d * sensitivity**2 / (2 * rho)
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, rho, threshold, energy, self.calibration),
+            practical=lambda: practical_descent(setting, energy, 3 * threshold * math.sqrt(d)),
+        )
         shown = {"clip_limit": 3 * threshold, "blocks": float(blocks)}
-        return planned(setting, descent, oracle, rho, sensitivity, **shown)
+        return whole_batch(setting, median, descent, rho, sensitivity, shown)
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:

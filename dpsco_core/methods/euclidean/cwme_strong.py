@@ -8,21 +8,20 @@ from functools import lru_cache
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
+from dpsco_core.methods.access import OwnBlocks
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.cwme import enough_records
-from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
-from dpsco_core.methods.euclidean.tuning import Descent, mean_room, practical_limit, start_distance
+from dpsco_core.methods.euclidean.tuning import mean_room, practical_limit, start_distance
 from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
-from dpsco_core.methods.mean.coordinatewise import (
-    SMALLEST_THRESHOLD,
-    CoordinatewiseCDP,
-    median_sensitivity,
-    printed_sensitivity,
-)
+from dpsco_core.methods.mean.coordinatewise import SMALLEST_THRESHOLD
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
+from dpsco_core.methods.statistics import MedianOfClippedMeans
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import finite
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -30,7 +29,7 @@ MOST_BLOCKS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrongCoordinatewiseDescent(FrameworkMethod):
+class StrongCoordinatewiseDescent(DescentMethod):
     r"""Projected gradient descent on disjoint blocks of records, for strongly convex risks.
 
     Step t uses block t alone, with :math:`\eta = 1/(\lambda+L)`, and the last iterate is returned.
@@ -120,7 +119,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
     symbol = "diamond-open"
     dashed = True
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = condition(setting)
         theory = self.tuning == "theory"
@@ -146,25 +145,23 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
         if blocks is None:
             blocks = theorem_blocks(setting, rho, steps, threshold) if theory else 1
         enough_records(setting, blocks, steps)
-        coordinate = (
-            printed_sensitivity(threshold, blocks, size)
-            if divided
-            else median_sensitivity(threshold, blocks, size // blocks)
-        )
-        sensitivity = math.sqrt(setting.d) * coordinate
-        return FrameworkPlan(
+        median = MedianOfClippedMeans(threshold=threshold, blocks=blocks, printed=divided)
+        noise_std = median.sensitivity(size, setting.d) / math.sqrt(2 * rho_step)
+        descent = Descent(steps=steps, step_size=1 / (strong + smooth), modelled_risk=predicted)
+        return DescentPlan(
             setting=setting,
-            descent=Descent(steps=steps, step_size=1 / (strong + smooth), modelled_risk=predicted),
-            oracle=CoordinatewiseCDP(
-                threshold=threshold, blocks=blocks, calibration=self.calibration
-            ),
+            statistic=median,
+            access=OwnBlocks(),
+            descent=descent,
             rho=rho,
             rho_step=rho_step,
-            disjoint=True,
             diagnostics={
                 "clip_limit": 3 * threshold,
                 "blocks": float(blocks),
-                "noise_std": sensitivity / math.sqrt(2 * rho_step),
+                "noise_std": noise_std,
+                **descent.diagnostics,
+                "rho_step": rho_step,
+                "gradient_calls": float(steps * size),
             },
         )
 

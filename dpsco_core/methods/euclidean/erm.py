@@ -7,8 +7,8 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import require
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.euclidean.solver import (
     FEW_GRADIENTS,

@@ -37,12 +37,12 @@ from dpsco_core.methods.euclidean.tuning import (
     ASSUMED_CONDITION,
     RADIUS_FACTORS,
     SPARED,
-    Descent,
     clipping_bias,
     curvatures,
     start_distance,
     typical_norm,
 )
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.mechanisms.correlated import encoding_norm, inverse_coefficients
 from dpsco_core.problems.base import Setting
 

@@ -7,8 +7,8 @@ from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.clipped import theorem_descent
-from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite, planned
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
     DESCENT,
@@ -18,23 +18,21 @@ from dpsco_core.methods.euclidean.sentences import (
     MOMENTS,
     SMOOTH_RISK,
 )
-from dpsco_core.methods.euclidean.tuning import (
-    FEW_STEPS,
-    Descent,
-    practical_clipping,
-    practical_descent,
-)
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_clipping, practical_descent
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import DeepPointOfGroups
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import chosen, finite
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeDescent(FrameworkMethod):
+class IterativeDescent(DescentMethod):
     r"""Projected gradient descent with iterative updating as the gradient oracle.
 
     Parameters
@@ -142,13 +140,15 @@ class IterativeDescent(FrameworkMethod):
     colour = "magenta"
     symbol = "star"
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
         n, d = setting.n, setting.d
-        theory = self.tuning == "theory"
-        groups = self.groups
-        if groups is None:
-            groups = union_groups(setting) if theory else min(PRACTICAL_GROUPS, n)
+        groups = chosen(
+            self.groups,
+            self.tuning,
+            theory=lambda: union_groups(setting),
+            practical=lambda: min(PRACTICAL_GROUPS, n),
+        )
         if n < groups:
             raise NotApplicable(
                 f"The union bound over the parameters needs {groups:,} groups and at least as many "
@@ -157,29 +157,28 @@ class IterativeDescent(FrameworkMethod):
             )
         # The noise energy of the groups' average at R = 1, with the whole budget.
         unit = 2 * d / (rho * (n // groups) ** 2 * groups)
-        radius = self.radius
-        if radius is None:
-            radius = (
-                theorem_radius(setting, rho, self.calibration)
-                if theory
-                else practical_clipping(setting, unit).radius
-            )
+        radius = chosen(
+            self.radius,
+            self.tuning,
+            theory=lambda: theorem_radius(setting, rho, self.calibration),
+            practical=lambda: practical_clipping(setting, unit).radius,
+        )
         check_level("radius", radius)
-        if self.descent is not None:
-            descent = self.descent
-        elif theory:
-            level = theorem_level(setting, rho, self.calibration)
-            descent = theorem_descent(setting, level, radius, self.calibration)
-        else:
-            descent = practical_descent(setting, unit * radius**2, radius)
-        oracle = IterativeUpdating(
+        level = theorem_level(setting, rho, self.calibration)
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, level, radius, self.calibration),
+            practical=lambda: practical_descent(setting, unit * radius**2, radius),
+        )
+        point = DeepPointOfGroups(
             radius=radius,
             groups=groups,
-            calibration=self.calibration,
-            quantile=0.9 if theory else 0.6,
+            quantile=0.9 if self.tuning == "theory" else 0.6,
+            bound=setting.constants.mean_gradient_bound,
         )
-        sensitivity, shown = 2 * radius / (n // groups), {"groups": float(groups)}
-        return planned(setting, descent, oracle, rho, sensitivity, clip_radius=radius, **shown)
+        shown = {"clip_radius": radius, "groups": float(groups)}
+        return whole_batch(setting, point, descent, rho, 2 * radius / (n // groups), shown)
 
 
 def union_groups(setting: Setting) -> int:

@@ -1,19 +1,21 @@
 """Noisy gradient descent for Lipschitz losses: Bassily, Smith and Thakurta (2014)."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpsco_core.base.cards import BASSILY_2014, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import FULL_BATCH
-from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
+from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
+from dpsco_core.methods.euclidean.tuning import practical_descent
 from dpsco_core.methods.mean.base import gaussian_share
-from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import chosen
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -21,7 +23,7 @@ MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3 %
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyGradientDescent(FrameworkMethod):
+class NoisyGradientDescent(DescentMethod):
     r"""Projected gradient descent on the full batch, with Gaussian noise at every step.
 
     With D the distance of the start from the minimiser, at most the radius, the average of the
@@ -109,20 +111,18 @@ class NoisyGradientDescent(FrameworkMethod):
     symbol = "square-open"
     dashed = True
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n
-        energy = setting.d * sensitivity**2 / (2 * rho)
-        if self.descent is not None:
-            descent = self.descent
-        elif self.tuning == "theory":
-            descent = theorem_descent(setting, rho, losses.lipschitz)
-        else:
-            descent = practical_descent(setting, energy)
-        oracle = SimpleClipping(radius=losses.lipschitz)
-        plan = planned(setting, descent, oracle, rho, sensitivity, **losses.diagnostics)
-        return replace(plan, losses=losses)
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, rho, losses.lipschitz),
+            practical=lambda: practical_descent(setting, setting.d * sensitivity**2 / (2 * rho)),
+        )
+        mean, shown = ClippedMean(radius=losses.lipschitz), losses.diagnostics
+        return whole_batch(setting, mean, descent, rho, sensitivity, shown, losses)
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:

@@ -5,25 +5,16 @@ from dataclasses import dataclass
 
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
-from dpsco_core.methods.euclidean.framework import (
-    FrameworkMethod,
-    FrameworkPlan,
-    finite,
-    planned,
-    whole_steps,
-)
+from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
-from dpsco_core.methods.euclidean.tuning import (
-    FEW_STEPS,
-    Descent,
-    practical_descent,
-    practical_limit,
-)
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
-from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import SmoothlyTruncatedMean
+from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -31,7 +22,7 @@ SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedDescent(FrameworkMethod):
+class SmoothedDescent(DescentMethod):
     r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
 
     T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
@@ -112,37 +103,40 @@ class SmoothedDescent(FrameworkMethod):
     colour = "green"
     symbol = "triangle-up"
 
-    def plan(self, setting: Setting) -> FrameworkPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
-        n, d = setting.n, setting.d
-        theory = self.tuning == "theory"
-        tau = self.tau
-        if tau is None:
-            tau = (
-                theorem_tau(setting, rho, self.calibration)
-                if theory
-                else practical_limit(setting, rho)
-            )
+        n, d, printed = setting.n, setting.d, self.calibration == "paper"
+        tau = chosen(
+            self.tau,
+            self.tuning,
+            theory=lambda: theorem_tau(setting, rho, self.calibration),
+            practical=lambda: practical_limit(setting, rho),
+        )
         check_level("tau", tau)
         supremum = smoothed_supremum(SMOOTHING_VARIANCE)
         sensitivity = 2 * supremum * tau * math.sqrt(d) / n
-        if self.calibration == "paper":
+        if printed:
             sensitivity = math.sqrt(2 * d) * tau / n  # the variance tau^2 d/(rho n^2)
         energy = d * sensitivity**2 / (2 * rho)
-        if self.descent is not None:
-            descent = self.descent
-        elif theory:
-            bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
-            diameter = finite(setting.constants.diameter, "a bounded constraint set")
-            steps = whole_steps(bound**2 / energy)
-            size = diameter / (bound * math.sqrt(steps))
-            descent = Descent(steps=steps, step_size=size, queried=True)
-        else:
-            descent = practical_descent(setting, energy, tau * math.sqrt(d))
-        oracle = NoiseSmoothing(
-            tau=tau, smoothing_variance=SMOOTHING_VARIANCE, calibration=self.calibration
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, energy),
+            practical=lambda: practical_descent(setting, energy, tau * math.sqrt(d)),
         )
-        return planned(setting, descent, oracle, rho, sensitivity, tau=tau)
+        mean = SmoothlyTruncatedMean(
+            tau=tau, smoothing_variance=SMOOTHING_VARIANCE, printed=printed
+        )
+        return whole_batch(setting, mean, descent, rho, sensitivity, {"tau": tau})
+
+
+def theorem_descent(setting: Setting, energy: float) -> Descent:
+    r"""Return the T at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
+    bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
+    diameter = finite(setting.constants.diameter, "a bounded constraint set")
+    steps = whole_steps(bound**2 / energy)
+    size = diameter / (bound * math.sqrt(steps))
+    return Descent(steps=steps, step_size=size, queried=True)
 
 
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:

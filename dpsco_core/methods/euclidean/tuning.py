@@ -36,9 +36,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
 from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.steps import Descent
 from dpsco_core.problems.base import Setting
 
 ASSUMED_CONDITION = 3.0
@@ -62,40 +63,6 @@ _GRID = np.array(
 GRID_STEPS: Counts = _GRID[:, 0].astype(np.int64)
 GRID_AVERAGED: Counts = _GRID[:, 1].astype(np.int64)
 GRID_SIZES: Vector = _GRID[:, 2]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Descent:
-    """Parameters of projected gradient descent."""
-
-    steps: int  # T
-    step_size: float  # eta
-    averaged: int = 1  # the output is the average of the last so many iterates
-    queried: bool = False  # whether it is that of all queried points, from the start on, instead
-    # what the model predicts for optimisation and privacy noise together
-    modelled_risk: float = math.nan
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.steps, int) and self.steps >= 1
-        require(whole, "steps", "a positive integer", self.steps)
-        positive = 0 < self.step_size < math.inf
-        require(positive, "step_size", "finite and positive", self.step_size)
-        fits = 1 <= self.averaged <= self.steps
-        require(fits, "averaged", f"between 1 and the {self.steps} steps", self.averaged)
-
-    @property
-    def points(self) -> int:
-        """The number of points of the average that is the output."""
-        return self.steps if self.queried else self.averaged
-
-    @property
-    def diagnostics(self) -> dict[str, float]:
-        """What a release says of it."""
-        return {
-            "steps": float(self.steps),
-            "step_size": self.step_size,
-            "averaged": float(self.points),
-        }
 
 
 FEW_STEPS = Descent(steps=4, step_size=0.1)  # those of the small run of a stage

@@ -31,7 +31,12 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import (
+    GaussianNoise,
+    Mechanism,
+    ShuffledGaussian,
+    gaussian_noise_std,
+)
 from dpsco_core.problems.base import Setting
 
 PRACTICAL_GROUPS = 8
@@ -190,16 +195,18 @@ class IterativeUpdating(PrivateMethod):
         sensitivity = 2 * radius / (n // groups)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
         noise = gaussian_noise_std(sensitivity, rho)
+        bound = setting.constants.mean_gradient_bound
+        length = walk_length(setting, r0) if theory else practical_length(bound, setting.d, noise)
         return IterativePlan(
             setting=setting,
             clip_radius=radius,
             groups=groups,
             group_size=n // groups,
-            left_out=math.floor((1 - quantile) * groups + 1e-9),
+            left_out=left_out(groups, quantile),
             rho=rho,
             l2_sensitivity=sensitivity,
             noise_std=noise,
-            inner_steps=walk_length(setting, r0) if theory else practical_length(setting, noise),
+            inner_steps=length,
             amplification=amplification,
             group_radius=r0,
         )
@@ -208,27 +215,21 @@ class IterativeUpdating(PrivateMethod):
         self, rows: Rows, plan: IterativePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        group = secret_groups(rows.n, plan.groups, rng)  # step 1
-        means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
-        if plan.amplification is None:  # step 3
-            noisy = ledger.release(
-                GaussianNoise(
-                    l2_sensitivity=plan.l2_sensitivity, rho=plan.rho, disjoint_blocks=plan.groups
-                ),
-                means,
-                rng,
-                label="means of disjoint groups",
+        noise: GaussianNoise | ShuffledGaussian
+        if plan.amplification is None:
+            label = "means of disjoint groups"
+            noise = GaussianNoise(
+                l2_sensitivity=plan.l2_sensitivity, rho=plan.rho, disjoint_blocks=plan.groups
             )
         else:
-            noisy = ledger.release(
-                ShuffledGaussian(
-                    l2_sensitivity=plan.l2_sensitivity, amplification=plan.amplification
-                ),
-                means,
-                rng,
-                label="means of secret random groups",
+            label = "means of secret random groups"
+            noise = ShuffledGaussian(
+                l2_sensitivity=plan.l2_sensitivity, amplification=plan.amplification
             )
-        centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
+        search = Search(left_out=plan.left_out, steps=plan.inner_steps)
+        centre = deep_point(
+            rows, plan.groups, plan.clip_radius, noise, search, ledger, rng, label=label
+        )
         bound = plan.setting.constants.mean_gradient_bound
         return Release(
             value=into_ball(centre, bound),
@@ -241,6 +242,37 @@ class IterativeUpdating(PrivateMethod):
             },
             notes=vacuous(plan, bound),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How a deep point is looked for among the noisy means."""
+
+    left_out: int  # k minus the number of projections that must lie beyond
+    steps: int  # at most so many steps of the walk
+
+
+def deep_point(
+    rows: Rows,
+    groups: int,
+    radius: float,
+    noise: Mechanism[Vector],  # what hides a record in the means, one row each
+    search: Search,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    label: str,
+) -> Vector:
+    """Release the clipped means of secret groups, and return a point deep among them, (d,)."""
+    group = secret_groups(rows.n, groups, rng)  # step 1
+    means = clipped_group_means(rows, group, groups, radius)  # step 2
+    noisy = ledger.release(noise, means, rng, label=label)  # step 3
+    return walk_to_centre(noisy, search.left_out, search.steps, rng)  # steps 4, 5
+
+
+def left_out(groups: int, quantile: float) -> int:
+    """Return how many of the projections on a direction need not lie beyond."""
+    return math.floor((1 - quantile) * groups + 1e-9)
 
 
 def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -329,13 +361,13 @@ def walk_length(setting: Setting, r0: float) -> int:
     return math.ceil(2 * math.log(distance / (4 * r0)) / math.log(256 / 233))
 
 
-def practical_length(setting: Setting, noise_std: float) -> int:
+def practical_length(bound: float, d: int, noise_std: float) -> int:
     r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
 
-    From the public bound R_0 on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
+    From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
     mean, and 16 more that look for the deepest point: at least 30, at most 60.
     """
-    apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
+    apart = bound / (noise_std * math.sqrt(d))
     if math.isinf(apart):
         return 60
     far = math.log(max(apart, 1.0)) / math.log(4 / 3)

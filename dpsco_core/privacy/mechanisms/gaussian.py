@@ -6,6 +6,7 @@ be made under a zCDP budget.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +41,7 @@ class GaussianNoise:
         if self.proven_l2_sensitivity is not None:
             check_positive("proven_l2_sensitivity", self.proven_l2_sensitivity)
 
-    @property
+    @cached_property  # one mechanism serves all steps of a run
     def noise_std(self) -> float:
         """The standard deviation of the noise in every entry."""
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
@@ -54,7 +55,8 @@ class GaussianNoise:
             self.rho,
             value.size,
             self.disjoint_blocks,
-            self.proven_l2_sensitivity,
+            proven_l2_sensitivity=self.proven_l2_sensitivity,
+            noise_std=self.noise_std,
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
@@ -179,15 +181,18 @@ def gaussian_entry(
     rho: float,
     size: int,
     disjoint_blocks: int,
+    *,
     proven_l2_sensitivity: float | None = None,
+    noise_std: float | None = None,  # None: that of the sensitivity and rho
 ) -> Entry:
     """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    known = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",
         label=label,
         sensitivity=l2_sensitivity,
         proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
-        noise=gaussian_noise_std(l2_sensitivity, rho),
+        noise=known,
         size=size,
         rho=rho,
         disjoint_blocks=disjoint_blocks,

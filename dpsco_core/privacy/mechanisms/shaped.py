@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -70,7 +71,7 @@ class Shaped:
             self.calibration,
         )
 
-    @property
+    @cached_property  # one mechanism serves all steps of a run
     def noise_scale(self) -> float:
         """The scale sigma; the standard deviation per coordinate of Gaussian noise."""
         if self.noise == "gaussian":

@@ -56,7 +56,7 @@ class Sample(Protocol):
         The norm is that of the given exponent. Features of a generalised linear model, or the
         records themselves. The map is public and looks at one record at a time, so that neighbours
         stay neighbours, and every loss that results is Lipschitz and smooth with constants that
-        `radius` gives; see `dpsco_core.methods.euclidean.base.surrogate`. A record
+        `radius` gives; see `dpsco_core.methods.euclidean.lipschitz.surrogate`. A record
         that is not finite becomes the zero record.
         """
         ...

@@ -23,7 +23,7 @@ from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
 from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import excess, flagged

@@ -20,9 +20,9 @@ from dpsco_core.methods.euclidean import (
     CoordinatewiseDescent,
     StrongCoordinatewiseDescent,
 )
-from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.run import KEPT_ITERATES, descend
+from dpsco_core.methods.steps import Descent
 from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,

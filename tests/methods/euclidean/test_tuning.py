@@ -15,7 +15,6 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.euclidean import ClippedDescent, CoordinatewiseDescent, SmoothedDescent
 from dpsco_core.methods.euclidean.tuning import (
     SPARED,
-    Descent,
     curvatures,
     modelled_risk,
     practical_descent,
@@ -23,6 +22,7 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_radius,
 )
 from dpsco_core.methods.run import descend
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP
 from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario

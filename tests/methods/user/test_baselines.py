@@ -14,7 +14,13 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import NoisyGradientDescent, phased_sgd
-from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedPlan, phase_average, run_phases
+from dpsco_core.methods.euclidean.phased_sgd import (
+    InOrder,
+    Phase,
+    PhasedPlan,
+    phase_average,
+    run_phases,
+)
 from dpsco_core.methods.user import clipped_means, group_privacy
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
 from dpsco_core.methods.user.chains import records_of
@@ -61,7 +67,7 @@ STEEPEST = {"logistic": 0.25, "linear": 4.0}  # smoothness; 4 stands for none, 1
 def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
     """Return how far one replaced user moves a chain's average, over 2 L eta m; brute force."""
     n, d, losses = 7, 3, UserGroupPrivacy().plan(user_setting(kind)).losses
-    phase = Phase(start=m, stop=n * m, step_size=step_size, noise_std=1.0)
+    phase = Phase(start=m, stop=n * m, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     start, moved = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(3):
         averages = [
@@ -150,7 +156,7 @@ def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: in
     moved = 0.0
     for seed, w in itertools.product(range(3), (np.zeros(d), np.array([0.3, -0.2, 0.6]))):
         means = [
-            clipped_user_mean(losses_of(kind, losses, data, m), w, losses.lipschitz)
+            clipped_user_mean(losses_of(kind, losses, data, m).user_gradients(w), losses.lipschitz)
             for data in replaced_users(n, m, d, 4, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(means, 2)]
@@ -174,9 +180,9 @@ def test_every_step_adds_the_noise_of_its_share(
     steps = int(result.diagnostics["steps"])
     expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
     assert releases.stds == pytest.approx([expected] * steps)
-    assert plan.noise_std == pytest.approx(expected)
+    assert plan.diagnostics["noise_std"] == pytest.approx(expected)
     assert result.diagnostics["gradient_calls"] == steps * n * m
-    assert isinstance(plan.choice, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
+    assert isinstance(plan.descent, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +197,7 @@ def test_noise_has_the_scale_of_the_ledger(method: Any) -> None:
     entry, first = result.ledger.entries[0], result.iterates[1]
     std = entry.noise
     if isinstance(method, UserClippedMeans):
-        std = entry.noise * method.plan(where).choice.step_size
+        std = entry.noise * method.plan(where).descent.step_size
     total, law = float(np.square(first / std).sum()), stats.chi2(d)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
@@ -207,13 +213,11 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
         losses=plan.losses,
         rho=plan.rho,
         batch=plan.batch,
-        phases=tuple(
-            Phase(start=p.start, stop=p.stop, step_size=p.step_size, noise_std=p.noise_std)
-            for p in plan.phases
-        ),
+        phases=plan.phases,
     )
     sample = users(kind, data, 1)
-    expected = run_phases(items, sample.records, Ledger(where.budget), np.random.default_rng(5))
+    records = InOrder(sample=plan.losses.of(sample.records))
+    expected = run_phases(items, records, Ledger(where.budget), np.random.default_rng(5))
     release = run_users(UserGroupPrivacy(), where, sample, seed=5)
     np.testing.assert_array_equal(release.value, expected.value)
 
@@ -224,7 +228,7 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
     where, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
     method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
     plan = method.plan(where)
-    items = NoisyGradientDescent(descent=plan.choice)
+    items = NoisyGradientDescent(descent=plan.descent)
     expected = items.release(
         sample.records, items.plan(where), Ledger(where.budget), np.random.default_rng(5)
     )
@@ -238,7 +242,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
     n, m, d = 50, 4, 3
     where, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
     release = run_users(UserClippedMeans(method=method), where, sample)
-    choice, pool = UserClippedMeans(method=method).plan(where).choice, pooled(sample)
+    choice, pool = UserClippedMeans(method=method).plan(where).descent, pooled(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(
@@ -286,7 +290,7 @@ def test_the_better_way_to_step_is_chosen() -> None:
     for n, m, rho in itertools.product((100, 10_000), (1, 100), (1e-3, 0.5)):
         where = user_setting("logistic", n, m, 3, ZCDP(rho=rho))
         ways = [
-            UserClippedMeans(method=w).plan(where).choice for w in ("descent", "accelerated", None)
+            UserClippedMeans(method=w).plan(where).descent for w in ("descent", "accelerated", None)
         ]
         risks = [way.modelled_risk for way in ways]
         assert risks[2] <= min(risks[:2]) * 1.02
@@ -319,6 +323,7 @@ def test_users_means_do_as_well_as_their_items() -> None:
             start=4 * m // read.each,
             stop=n * m // read.each,
             step_size=0.05 * read.each,
+            sensitivity=1.0,
             noise_std=1.0,
         )
         start = np.array([0.3, -0.2, 0.6])
@@ -379,7 +384,7 @@ def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
     for m in (1, 10_000):
         where = user_setting("mean", 1000, m, 5, budget)
         noises.append(UserClippedMeans(method="descent").plan(where))
-    per_step = [p.noise_std / math.sqrt(p.choice.steps) for p in noises]
+    per_step = [p.diagnostics["noise_std"] / math.sqrt(p.descent.steps) for p in noises]
     assert per_step[0] == pytest.approx(per_step[1])
 
 

@@ -10,9 +10,9 @@ from dpsco_core.base.cards import SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     ObjectivePlan,

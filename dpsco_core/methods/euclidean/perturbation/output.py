@@ -7,8 +7,8 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, LOWY_2026, MethodCard
+from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
-from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.perturbation.objective import check_set
 from dpsco_core.methods.euclidean.perturbation.output_schedule import (

@@ -15,7 +15,7 @@ from scipy import stats
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.methods.euclidean import IterativeDescent, StrongCoordinatewiseDescent
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework.helpers import (

@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.euclidean import framework
-from dpsco_core.methods.mean import (
-    CoordinatewiseCDP,
-    IterativeUpdating,
-    NoiseSmoothing,
-    SimpleClipping,
-    base,
-    coordinatewise,
-)
+from dpsco_core.methods import statistics
+from dpsco_core.methods.descent import DescentMethod
+from dpsco_core.methods.mean import base
 from dpsco_core.privacy.composition import Tally, _share
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
@@ -54,7 +48,7 @@ def nan_is_kept(patch: Patch) -> None:
         return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
 
     patch.setattr(base, "clip_scaled", keep)
-    patch.setattr(coordinatewise, "clipped_block_means", means)
+    patch.setattr(statistics, "clipped_block_means", means)
 
 
 def radius_over_the_length_of_the_row(patch: Patch) -> None:
@@ -117,31 +111,19 @@ def features(rows: Any) -> Array:
 
 
 def level_from_the_data(patch: Patch) -> None:
-    for family, name in (
-        (SimpleClipping, "radius"),
-        (IterativeUpdating, "radius"),
-        (CoordinatewiseCDP, "threshold"),
-        (NoiseSmoothing, "tau"),
-    ):
-        honest = family.release
+    honest = DescentMethod.release
 
-        def fitted(
-            self: Any,
-            rows: Any,
-            plan: Any,
-            *rest: Any,
-            honest: Any = honest,
-            name: str = name,
-        ) -> Any:
-            level = float(np.median(np.abs(features(rows))))
-            own = replace(self, **{name: level})
-            return honest(own, rows, own.plan(plan.setting), *rest)
+    def fitted(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
+        level = float(np.median(np.abs(features(sample.gradients(np.zeros(sample.d))))))
+        (name,) = {"radius", "threshold", "tau"}.intersection(vars(plan.statistic))
+        own = replace(plan, statistic=replace(plan.statistic, **{name: level}))
+        return honest(self, sample, own, *rest)
 
-        patch.setattr(family, "release", fitted)
+    in_every_method(patch, fitted)
 
 
 def start_from_the_data(patch: Patch) -> None:
-    honest = framework.FrameworkMethod.release
+    honest = DescentMethod.release
 
     def moved(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         with pytest.MonkeyPatch.context() as inner:
@@ -153,7 +135,7 @@ def start_from_the_data(patch: Patch) -> None:
 
 
 def step_size_from_the_data(patch: Patch) -> None:
-    honest = framework.FrameworkMethod.release
+    honest = DescentMethod.release
 
     def fitted(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         norm = float(np.linalg.norm(sample.mean_gradient(np.zeros(sample.d))))
@@ -165,7 +147,7 @@ def step_size_from_the_data(patch: Patch) -> None:
 
 def last_step_without_noise(patch: Patch) -> None:
     """A last exact step, after the ledger is closed."""
-    honest = framework.FrameworkMethod.release
+    honest = DescentMethod.release
 
     def polished(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         result = honest(self, sample, plan, *rest)
@@ -176,7 +158,7 @@ def last_step_without_noise(patch: Patch) -> None:
 
 
 def in_every_method(patch: Patch, run: Any) -> None:
-    patch.setattr(framework.FrameworkMethod, "release", run)
+    patch.setattr(DescentMethod, "release", run)
 
 
 def a_step_sees_other_records_too(patch: Patch) -> None:

@@ -14,18 +14,18 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.data import DenseRows, StudentT
+from dpsco_core.methods import steps as kinds_of_steps
 from dpsco_core.methods.euclidean import (
     ClippedDescent,
     CoordinatewiseDescent,
     IterativeDescent,
     SmoothedDescent,
     StrongCoordinatewiseDescent,
-    framework,
 )
-from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean import iterative
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.run import Descended, Path
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear import Linear
@@ -150,7 +150,7 @@ def visiting(points: Array) -> Iterator[None]:
         return Descended(value=points[0], path=Path(points[0], descent.steps))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(framework, "descend", visit)
+        patch.setattr(kinds_of_steps, "descend", visit)
         yield
 
 
@@ -196,7 +196,7 @@ def total_rho(method: Any, budget: Budget) -> float:
 def step_noise(method: Any, where: Setting) -> float:
     """The standard deviation of a step's noise by the formulas of docs/theory."""
     plan = method.plan(where)
-    steps, d, oracle = plan.descent.steps, where.d, plan.oracle
+    steps, d, oracle = plan.descent.steps, where.d, plan.statistic
     rho, n = total_rho(method, where.budget) / steps, where.n
     if isinstance(method, ClippedDescent):  # 2R^2 T/(rho n^2)
         return math.sqrt(2 * oracle.radius**2 / (rho * n**2))

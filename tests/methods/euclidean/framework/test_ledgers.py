@@ -185,7 +185,7 @@ def test_what_is_reported_is_what_was_done(method: Any) -> None:
     assert shown["steps"] == steps == len(ledger.entries)
     assert shown["step_size"] == plan.descent.step_size
     assert shown["rho_step"] == ledger.entries[0].rho == plan.rho_step
-    seen = n // steps if plan.disjoint else n
+    seen = plan.step_rows
     assert shown["gradient_calls"] == steps * seen
     assert shown["averaged"] == (steps if plan.descent.queried else plan.descent.averaged)
     assert result.iterate_steps is not None and result.iterate_steps[-1] == steps

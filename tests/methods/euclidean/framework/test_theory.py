@@ -27,9 +27,9 @@ from dpsco_core.methods.euclidean import (
     cwme_strong,
     smoothed,
 )
-from dpsco_core.methods.euclidean.framework import MOST_STEPS, whole_steps
 from dpsco_core.methods.euclidean.tuning import practical_descent
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.tune import MOST_STEPS, whole_steps
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 from tests.folded import each
@@ -75,9 +75,9 @@ def test_both_branches_of_the_radius_and_the_steps_have_the_reference_values() -
     where = at(budget=APPROXIMATE)
     plan = ClippedDescent(calibration="paper", tuning="theory").plan(where)
     assert plan.rho == pytest.approx(RHO_15, rel=1e-9)
-    assert plan.oracle.radius == pytest.approx(22.802972962, rel=1e-9)
+    assert plan.statistic.radius == pytest.approx(22.802972962, rel=1e-9)
     assert clipped.theorem_radius(where, 1.0, "paper") == pytest.approx(31.6227766017, rel=1e-11)
-    energy = plan.rho * where.n**2 / (where.d * plan.oracle.radius**2)
+    energy = plan.rho * where.n**2 / (where.d * plan.statistic.radius**2)
     assert energy == pytest.approx(270.3745995, rel=1e-9)
     assert plan.descent.steps == 270
     assert plan.descent.step_size == pytest.approx(1 / math.sqrt(2 * 270), rel=1e-14)
@@ -112,7 +112,7 @@ def test_the_noise_energy_of_a_printed_step_is_2_and_that_of_a_consistent_one_tw
         for calibration in ("paper", "tight"):
             method = ClippedDescent(calibration=calibration, tuning="theory")
             plan = method.plan(where)
-            real = plan.rho * where.n**2 / (where.d * plan.oracle.radius**2)
+            real = plan.rho * where.n**2 / (where.d * plan.statistic.radius**2)
             energy = where.d * step_noise(method, where) ** 2
             assert energy == pytest.approx(2 * plan.descent.steps / real, rel=1e-12)
             assert 1 < energy <= 2
@@ -149,7 +149,7 @@ def test_the_radius_scales_with_the_moment_and_steps_do_not_change_with_units() 
         )
         for a in (1.0, 50.0)
     )
-    assert many.oracle.radius == pytest.approx(50 * one.oracle.radius, rel=1e-14)
+    assert many.statistic.radius == pytest.approx(50 * one.statistic.radius, rel=1e-14)
     assert many.descent.steps == one.descent.steps
     assert many.descent.step_size == pytest.approx(one.descent.step_size / 50, rel=1e-12)
 
@@ -160,7 +160,7 @@ def test_the_radius_scales_with_the_moment_and_steps_do_not_change_with_units() 
 def test_printed_iterative_parameters_have_the_reference_values() -> None:
     where = at(budget=APPROXIMATE)
     plan = IterativeDescent(calibration="paper", tuning="theory", groups=5).plan(where)
-    assert plan.oracle.radius == pytest.approx(46.41588834, rel=1e-9)
+    assert plan.statistic.radius == pytest.approx(46.41588834, rel=1e-9)
     assert plan.descent.steps == math.floor(4641.588834)
     assert plan.descent.step_size == pytest.approx(1 / math.sqrt(2 * 4641), rel=1e-14)
     assert plan.rho == pytest.approx(RHO_15, rel=1e-9), "what is spent is private all the same"
@@ -173,7 +173,7 @@ def test_tight_iterative_parameters_are_consistent_in_units() -> None:
         )
         for a, b in ((1.0, 1.0), (20.0, 1.0), (1.0, 3.0))
     ]
-    assert plans[1].oracle.radius == pytest.approx(20 * plans[0].oracle.radius, rel=1e-14)
+    assert plans[1].statistic.radius == pytest.approx(20 * plans[0].statistic.radius, rel=1e-14)
     assert [p.descent.steps for p in plans] == [plans[0].descent.steps] * 3
     sizes = [p.descent.step_size for p in plans]
     assert sizes[1:] == pytest.approx([sizes[0] / 20, 3 * sizes[0]], rel=1e-12)
@@ -223,7 +223,7 @@ def test_literal_steps_and_threshold_where_they_can_run() -> None:
     method = CoordinatewiseDescent(calibration="paper", tuning="theory", blocks=6)
     plan = method.plan(where)
     tau = math.sqrt(math.sqrt(0.5) * 20_000 / (0.25 * 3**1.5))
-    assert plan.oracle.threshold == pytest.approx(tau, rel=1e-13)
+    assert plan.statistic.threshold == pytest.approx(tau, rel=1e-13)
     steps = math.floor(0.25 * 0.5 * 20_000**2 / (tau**2 * 3**4))
     assert plan.descent.steps == steps
     assert plan.descent.step_size == pytest.approx(0.25 / (0.5 * math.sqrt(steps)), rel=1e-13)
@@ -317,12 +317,12 @@ def test_strong_parameters_are_those_of_the_theorem(
     assert (plan.descent.averaged, plan.descent.queried) == (1, False)
     power = 1.5 if calibration == "paper" else 1.0
     tau = (math.sqrt(rho) * n / (math.sqrt(d) * steps**power)) ** (1 / order)
-    assert plan.oracle.threshold == pytest.approx(max(10.0, tau), rel=1e-13)
+    assert plan.statistic.threshold == pytest.approx(max(10.0, tau), rel=1e-13)
     beta = steps * d / n + d * (math.sqrt(d) * steps**1.5 / (math.sqrt(rho) * n)) ** (2 * a)
-    beta /= (1 + 3 * plan.oracle.threshold * math.sqrt(d)) ** 2
+    beta /= (1 + 3 * plan.statistic.threshold * math.sqrt(d)) ** 2
     blocks = 4 * math.log(2 * d / beta)
-    assert plan.oracle.blocks % 2 == 0
-    assert 0 <= plan.oracle.blocks - blocks < 2
+    assert plan.statistic.blocks % 2 == 0
+    assert 0 <= plan.statistic.blocks - blocks < 2
     assert plan.rho_step == (rho if calibration == "tight" else rho / steps)
 
 

@@ -1,0 +1,216 @@
+"""Which records a step sees, and which ledger accounts for what it releases of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+# Takes a point and the number of the step, from 0; returns the gradients of the step's records
+# there, and the ledger of these records.
+Seen = Callable[[Vector, int], tuple[Any, Ledger]]
+
+
+class KnownLosses(Protocol):
+    """Losses of which constants hold for every record, such as those of `euclidean.lipschitz`."""
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the sample whose losses have these constants."""
+        ...
+
+
+class Access:
+    """How the records are handed to the steps, by their number and by nothing else."""
+
+    phases: tuple[Any, ...] = ()  # those on records of their own, where a run has several
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        """Return how many rows a step gets, a record or a user each; of phases the last."""
+        raise NotImplementedError
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        """Return how many gradients all the steps take."""
+        return steps * self.rows(setting, steps)
+
+    def passes(self, steps: int) -> float:
+        """Return how often all records are seen."""
+        raise NotImplementedError
+
+    def checked(self, sample: Any, setting: Setting, losses: KnownLosses | None) -> Any:
+        """Return the sample with these losses (None: its own); refuse one of another size."""
+        check_sample(sample, setting)
+        return sample if losses is None else losses.of(sample)
+
+    def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        """Return what the steps of a run see."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AllRecords(Access):
+    """Every step sees all records: the steps share the budget."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def passes(self, steps: int) -> float:
+        return steps
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        return lambda w, t: (sample.gradients(w), ledger)
+
+
+ALL_RECORDS = AllRecords()
+
+
+@dataclass(frozen=True)
+class MeanOfAll(AllRecords):
+    """Every step sees the mean gradient of all records, of losses that need no clip."""
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        return lambda w, t: (sample.mean_gradient(w), ledger)
+
+
+@dataclass(frozen=True)
+class OwnBlocks(Access):
+    """Step t sees block t alone: a record enters one step, each of which may spend the budget."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return setting.n // steps
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        size, ledgers = sample.n // steps, ledger.disjoint(steps)
+
+        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+            return sample.part(t * size, (t + 1) * size).gradients(w), ledgers[t]
+
+        return seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches(Access):
+    """Step t sees the mean gradient of the next records, in their order and once each."""
+
+    size: int  # records of a step; the last one may have fewer
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.size
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        n, size = sample.n, self.size
+
+        def seen(w: Vector, t: int) -> tuple[Vector, Ledger]:
+            low = t * size
+            high = min(low + size, n)
+            if high - low == 1:
+                return sample.gradient(w, low), ledger
+            return sample.part(low, high).mean_gradient(w), ledger
+
+        return seen
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selected:
+    """The rows of all records, and which of them are those of a step."""
+
+    rows: Rows
+    places: NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchesInOrder(Access):
+    """Step t sees the t-th batch of the records: in their own order, or in a fresh secret one."""
+
+    size: int  # records of a step; those that are left at the end are not seen
+    secret: bool  # whether the order is drawn, uniformly, and never released
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.size
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        order = rng.permutation(sample.n) if self.secret else np.arange(sample.n)
+
+        def seen(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            places = order[t * self.size : (t + 1) * self.size]
+            return Selected(rows=sample.gradients(w), places=places), ledger
+
+        return seen
+
+
+class Batched(Protocol):
+    """A phase whose steps see a batch each, one after the other."""
+
+    @property
+    def start(self) -> int:
+        """Its first record, by index."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Records of a step."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasesOfBatches(Access):
+    """Phases on records of their own, in each of which a step sees a batch of its own."""
+
+    phases: tuple[Batched, ...]
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.phases[-1].batch
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return sum(phase.batch * phase.steps for phase in self.phases)
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        ledgers = ledger.disjoint(len(self.phases))
+        batches = [
+            (phase.start + t * phase.batch, phase.batch, account)
+            for phase, account in zip(self.phases, ledgers, strict=True)
+            for t in range(phase.steps)
+        ]
+
+        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+            low, size, account = batches[t]
+            return sample.part(low, low + size).gradients(w), account
+
+        return seen
+
+
+def check_sample(sample: Sample, setting: Setting) -> None:
+    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n and d."""
+    check_kind("sample", sample, "gradients", "PointSample or LinearSample")
+    require(sample.n == setting.n, "n", f"the number of records, {sample.n}", setting.n)
+    require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)

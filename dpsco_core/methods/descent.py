@@ -1,0 +1,121 @@
+"""Descents: at every step a statistic of the gradients is released, and the point moves against it.
+
+Kamath et al. (2022), Algorithms 1 and 2; Zhao et al. (2024), Algorithm 1. A method of this kind
+chooses the parts of its `DescentPlan`; how they run together stands here once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.methods.access import ALL_RECORDS, Access, KnownLosses
+from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
+from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Descent, Moves
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentPlan(Plan):
+    """The parts of a descent, and its shares of the budget; none of them depends on the data."""
+
+    statistic: Statistic  # what a step releases of the gradients
+    access: Access = ALL_RECORDS  # the records that a step sees
+    descent: Moves  # how the point moves
+    rho: float = 0.0  # what the whole run spends; 0 of a method without privacy
+    # what a step spends: rho/T on all records, or all of rho on a block of its own
+    rho_step: float = 0.0
+    losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
+    # parameters of the run, for who reads its result
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # sentences that who reads it must see
+
+    @property
+    def step_rows(self) -> int:
+        """Rows that a step gets, a record or a user each."""
+        return self.access.rows(self.setting, self.descent.steps)
+
+    @property
+    def phases(self) -> tuple[Any, ...]:
+        """Phases on records of their own; empty where every step sees what the others see."""
+        return self.access.phases
+
+    @property
+    def passes(self) -> float:
+        return self.access.passes(self.descent.steps)
+
+    @property
+    def moves(self) -> float:
+        return self.descent.steps if self.descent.projected else 0
+
+    @property
+    def mirror(self) -> PowerMirror | None:
+        return self.descent.mirror
+
+    @property
+    def pieces(self) -> float:
+        return self.descent.steps * self.statistic.pieces
+
+    @property
+    def gradients(self) -> int:
+        return self.access.gradients(self.setting, self.descent.steps)
+
+
+class Descending(Method):
+    """A method whose plan is a `DescentPlan`."""
+
+    def release(
+        self, sample: Any, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Descend on what the steps release through `ledger`.
+
+        The points between the steps, and the averages of them, are post-processing.
+        """
+        known = plan.access.checked(sample, plan.setting, plan.losses)
+        steps, d = plan.descent.steps, plan.setting.d
+        measuring = plan.statistic.measuring(plan.step_rows, d, plan.rho_step, steps)
+        seen = plan.access.open(known, ledger, steps, rng)
+
+        def oracle(w: Vector, t: int) -> Vector:
+            rows, account = seen(w, t)
+            return measuring.take(rows, account, rng, t)
+
+        descended = plan.descent.run(sample.constraint, oracle)
+        shown = {**measuring.diagnostics, **plan.diagnostics}
+        return descended.released(ledger, shown, (*plan.notes, *ledger.flaws))
+
+
+class DescentMethod(Descending, PrivateMethod):
+    """A private one."""
+
+
+def whole_batch(
+    setting: Setting,
+    statistic: Statistic,
+    descent: Descent,
+    rho: float,
+    sensitivity: float,  # how far a record moves what a step releases
+    shown: Mapping[str, float],  # parameters that are worth showing
+    losses: KnownLosses | None = None,
+) -> DescentPlan:
+    """Return the plan whose steps share `rho`, all on all records."""
+    rho_step = rho / descent.steps
+    noise = {"noise_std": sensitivity / math.sqrt(2 * rho_step), **descent.diagnostics}
+    calls = {"rho_step": rho_step, "gradient_calls": float(descent.steps * setting.n)}
+    return DescentPlan(
+        setting=setting,
+        statistic=statistic,
+        descent=descent,
+        rho=rho,
+        rho_step=rho_step,
+        losses=losses,
+        diagnostics={**shown, **noise, **calls},
+    )

@@ -1,0 +1,312 @@
+"""What a step releases of the gradients at its point: an exact value, and the noise on it.
+
+A `Statistic` is a plain value. It says how far its own value moves if one record is replaced, from
+which `noise` makes the mechanism, once for all steps of a run. Nothing here draws: a
+`NoisyStatistic` hands value and mechanism to the ledger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods.mean.base import (
+    LARGEST_LEVEL,
+    clip_to_ball,
+    clipped_block_means,
+    clipped_mean,
+    into_ball,
+)
+from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
+from dpsco_core.methods.mean.iterative import Search, deep_point, left_out, practical_length
+from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_supremum
+from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import CorrelatedSteps, Encoding, GaussianNoise, Mechanism
+
+
+class Measuring(Protocol):
+    """What measures the rows of one step after the other, in one run."""
+
+    def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return what is released of the rows of step t, from 0; shape (d,)."""
+        ...
+
+    @property
+    def diagnostics(self) -> Mapping[str, float]:
+        """What the steps so far have made known; all of it follows from what was released."""
+        ...
+
+
+class Statistic:
+    """What is released of the rows of a step. A kind adds its parameters, and two functions."""
+
+    label: ClassVar[str]  # what it is, in words, for the ledger
+
+    def label_of(self, t: int) -> str:
+        """Return what the ledger says of it in step t, from 0."""
+        return self.label
+
+    def value(self, rows: Any) -> Vector:
+        """Return the exact statistic of the rows of a step, shape (d,)."""
+        raise NotImplementedError
+
+    def sensitivity(self, n: int, d: int) -> float:
+        """Return how far it moves in l2 if one of n rows is replaced, whatever the rows are."""
+        raise NotImplementedError
+
+    def noise(self, n: int, d: int, rho: float) -> Mechanism[Vector]:
+        """Return what makes it rho-zCDP."""
+        return GaussianNoise(l2_sensitivity=self.sensitivity(n, d), rho=rho)
+
+    @property
+    def pieces(self) -> int:
+        """How many blocks of the rows it takes up one after the other, in Python."""
+        return 1
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
+        return NoisyStatistic(self, self.noise(n, d, rho))
+
+
+@dataclass(frozen=True)
+class NoisyStatistic:
+    """A statistic with its noise: every step releases the one under the other."""
+
+    statistic: Statistic
+    noise: Mechanism[Vector]
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the statistic of the rows with the noise, shape (d,)."""
+        value = self.statistic.value(rows)
+        return ledger.release(self.noise, value, rng, label=self.statistic.label_of(t))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactMean(Statistic):
+    """A mean gradient as it is, of methods without privacy."""
+
+    work: int = 1  # pieces of records that are taken up for it
+
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    @property
+    def pieces(self) -> int:
+        return self.work
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        return self
+
+    def take(self, rows: Vector, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the mean gradient."""
+        return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedMean(Statistic):
+    """The mean of the rows, each shortened to the radius: of n, one moves it by at most 2R/n."""
+
+    radius: float  # R
+
+    label: ClassVar[str] = "mean of clipped records"
+
+    def value(self, rows: Rows) -> Vector:
+        return clipped_mean(rows, self.radius)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return 2 * self.radius / n
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedClippedMeans(Statistic):
+    """Means of clipped rows whose noise cancels from step to step, phase by phase."""
+
+    radius: float  # R
+    encodings: tuple[Encoding, ...]  # what hides all the steps of a phase together
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
+
+
+@dataclass
+class EncodedSteps:
+    """The steps of the phase that is under way, opened at its first one."""
+
+    radius: float
+    encodings: list[Encoding]  # the encoding of every step
+    phase: CorrelatedSteps | None = None
+    left: int = 0  # steps of the phase that are still to come
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the mean of the clipped rows with the noise of the step, shape (d,)."""
+        if self.left == 0:
+            self.phase, self.left = ledger.open(self.encodings[t]), self.encodings[t].steps
+        assert self.phase is not None
+        self.left -= 1
+        return self.phase.release(clipped_mean(rows, self.radius), rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOfClippedMeans(Statistic):
+    r"""Of every coordinate, clipped to :math:`[-3\tau,3\tau]`, the median of the means of blocks.
+
+    A coordinate of it moves by `median_sensitivity`.
+    """
+
+    threshold: float  # τ
+    blocks: int  # m consecutive ones; the remainder is dropped
+    printed: bool = False  # whether the noise is for the sensitivity that the paper prints
+
+    label: ClassVar[str] = "median of clipped block means"
+
+    def value(self, rows: Rows) -> Vector:
+        means = clipped_block_means(rows, 3 * self.threshold, self.blocks)
+        return np.asarray(np.median(means, axis=0))  # the midpoint of an even number
+
+    def sensitivity(self, n: int, d: int) -> float:
+        if self.printed:
+            return math.sqrt(d) * printed_sensitivity(self.threshold, self.blocks, n)
+        return math.sqrt(d) * median_sensitivity(self.threshold, self.blocks, n // self.blocks)
+
+    @property
+    def pieces(self) -> int:
+        return self.blocks
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothlyTruncatedMean(Statistic):
+    r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of a coordinate.
+
+    :math:`\psi` is between :math:`-S_c` and :math:`S_c`, so that it moves by at most
+    :math:`2\tau S_c\sqrt d/n`.
+    """
+
+    tau: float  # the truncation level
+    smoothing_variance: float  # c
+    printed: bool = False  # whether the noise is for τ√(2d)/n, as the paper prints it
+
+    label: ClassVar[str] = "mean of smoothly truncated entries"
+
+    def value(self, rows: Rows) -> Vector:
+        return smoothed_mean(rows, self.tau, self.smoothing_variance)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return self.tau * (2 * smoothed_supremum(self.smoothing_variance) * math.sqrt(d) / n)
+
+    def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
+        proven = self.sensitivity(n, d)
+        used = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
+        return GaussianNoise(l2_sensitivity=used, proven_l2_sensitivity=proven, rho=rho)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepPointOfGroups(Statistic):
+    """A point deep among the noisy clipped means of secret random groups, split anew each time."""
+
+    radius: float  # R
+    groups: int  # k of m rows each: a row moves the mean of one group, by at most 2R/m
+    quantile: float  # the share of the projections on any direction that must lie beyond
+    bound: float  # the norm of the mean is known to be at most this
+
+    label: ClassVar[str] = "means of disjoint groups"
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return 2 * self.radius / (n // self.groups)
+
+    def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
+        moved = self.sensitivity(n, d)
+        return GaussianNoise(l2_sensitivity=moved, rho=rho, disjoint_blocks=self.groups)
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        noise = self.noise(n, d, rho)
+        length = practical_length(self.bound, d, noise.noise_std)
+        search = Search(left_out=left_out(self.groups, self.quantile), steps=length)
+        return NoisyDeepPoint(self, noise, search)
+
+
+@dataclass(frozen=True)
+class NoisyDeepPoint:
+    """The release of group means, and the search for a deep point among them."""
+
+    statistic: DeepPointOfGroups
+    noise: GaussianNoise
+    search: Search
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the point, shape (d,)."""
+        own = self.statistic
+        point = deep_point(
+            rows, own.groups, own.radius, self.noise, self.search, ledger, rng, label=own.label
+        )
+        return into_ball(point, own.bound)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalisedMean(Statistic):
+    r"""The mean of :math:`Rg/(\|g\|+\gamma)` over the rows g: one of n moves it by at most 2R/n."""
+
+    scale: float  # R, the length that a long row gets
+    stability: float  # γ, the length of a row that gets half of it
+
+    label: ClassVar[str] = "mean of normalised gradients"
+
+    def value(self, rows: Rows) -> Vector:
+        return normalised_mean(rows, self.scale, self.stability)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return 2 * self.scale / n
+
+
+def normalised_mean(rows: Rows, scale: float, stability: float) -> Vector:
+    r"""Return the mean of :math:`Rg/(\|g\|+\gamma)` over the rows, shape (d,)."""
+    return rows.total(partial(normalised_sum, scale=scale, stability=stability)) / rows.n
+
+
+def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
+    """Return the sum of the normalised rows, shape (d,)."""
+    total = np.zeros(rows.d)
+    for part in rows.factors():
+        norms = row_norms(part.base) if part.norms is None else part.norms
+        base, weights = normalised(part.base, part.coefficients, norms, scale, stability)
+        total += weights @ base
+    return total
+
+
+def normalised(
+    base: Vector,  # shape (rows, d)
+    coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
+    norms: Vector,  # the norms of the rows of `base`
+    scale: float,
+    stability: float,
+) -> tuple[Vector, Vector]:
+    """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the normalised row i.
+
+    It is in the ball of radius `scale` for every row. One that is not finite becomes the zero row;
+    of one beyond the range in which products of doubles are safe, features and coefficient too.
+    """
+    if coefficients is None:
+        if not norms.max() <= LARGEST_LEVEL:
+            safe, inside = clip_to_ball(base, LARGEST_LEVEL)
+            base = inside[:, None] * safe
+            norms = row_norms(base)
+        return base, scale / (norms + stability)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        # The norm of the row itself could overflow; that of the features cannot.
+        sizes = np.abs(coefficients)
+        weights = np.copysign(scale / (norms + stability / sizes), coefficients)
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # a NaN is bad
+    if bad.any():
+        base = base.copy()
+        base[bad] = 0.0
+        weights[bad] = 0.0
+    return base, weights

@@ -1,0 +1,162 @@
+"""How a point moves against what the steps release: each kind knows its number of steps.
+
+A kind of steps is a plain value whose `run` makes them all, from a gradient oracle, and averages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.mirror import PowerMirror, mirror_step
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.run import Descended, Path, WholeAverage, descend, walk
+
+# Takes the point and the number of the step, from 0, and returns a finite gradient.
+Oracle = Callable[[Vector, int], Vector]
+
+
+class Moves:
+    """All steps of a run. A kind adds its parameters, T among them, and how they are made."""
+
+    steps: int  # T
+    projected: ClassVar[bool] = True  # whether a step brings its point back into the set
+
+    @property
+    def mirror(self) -> PowerMirror | None:
+        """The map by which a point is moved; None: it is moved freely, and projected."""
+        return None
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a release says of them."""
+        raise NotImplementedError
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps, and average."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent(Moves):
+    r"""Projected steps of one size, :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre."""
+
+    steps: int  # T
+    step_size: float  # eta
+    averaged: int = 1  # the output is the average of the last so many iterates
+    queried: bool = False  # whether it is that of all queried points, from the start on, instead
+    # what the model predicts for optimisation and privacy noise together
+    modelled_risk: float = math.nan
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.steps, int) and self.steps >= 1
+        require(whole, "steps", "a positive integer", self.steps)
+        positive = 0 < self.step_size < math.inf
+        require(positive, "step_size", "finite and positive", self.step_size)
+        fits = 1 <= self.averaged <= self.steps
+        require(fits, "averaged", f"between 1 and the {self.steps} steps", self.averaged)
+
+    @property
+    def points(self) -> int:
+        """The number of points of the average that is the output."""
+        return self.steps if self.queried else self.averaged
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a release says of it."""
+        return {
+            "steps": float(self.steps),
+            "step_size": self.step_size,
+            "averaged": float(self.points),
+        }
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Descend."""
+        return descend(constraint, self, oracle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorSteps(Moves):
+    r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
+
+    From 0; the average is that of the points after the steps.
+    """
+
+    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
+    steps: int  # T
+    weight: float  # γ, one over the step size
+
+    @property
+    def mirror(self) -> PowerMirror:
+        """The map Φ."""
+        return PowerMirror.for_space(self.space)
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return {
+            "steps": float(self.steps),
+            "step_size": 1 / self.weight,
+            "step_weight": self.weight,
+        }
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps, and average."""
+        mirror, weight = self.mirror, self.weight
+
+        def step(w: Vector, t: int) -> Vector:
+            return mirror_step(mirror, constraint, w, oracle(w, t), weight)
+
+        return walk(np.zeros(self.space.d), WholeAverage(steps=self.steps), step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefixSums(Moves):
+    r"""Phases of steps :math:`w_{t+1} = \Pi(w_0 - \eta\sum_{s\le t}g_s)`.
+
+    A phase begins where the average of the last one is. The sum is not projected: what is cut off
+    it would no longer cancel.
+    """
+
+    descents: tuple[Descent, ...]  # T, eta and what is averaged, of each phase
+
+    @property
+    def steps(self) -> int:  # type: ignore[override]
+        """The steps of all phases together."""
+        return sum(descent.steps for descent in self.descents)
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return self.descents[-1].diagnostics | {"steps": float(self.steps)}
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the phases, from the centre."""
+        w, made = constraint.centre, 0
+        path = Path(w, self.steps)
+        for descent in self.descents:
+            w = self._phase(w, descent, constraint, oracle, path, made)
+            made += descent.steps
+        return Descended(value=w, path=path)
+
+    @staticmethod
+    def _phase(
+        start: Vector,
+        descent: Descent,
+        constraint: ConstraintSet,
+        oracle: Oracle,
+        path: Path,
+        made: int,  # the steps of the phases before
+    ) -> Vector:
+        pulled = np.zeros_like(start)
+
+        def step(w: Vector, t: int) -> Vector:
+            pulled[:] += oracle(w, made + t)
+            return constraint.project(start - descent.step_size * pulled)
+
+        return walk(start, descent, step, path, made).value

@@ -1,0 +1,73 @@
+"""Parameters of a run: given, those of a theorem, or those that a model of accuracy predicts best.
+
+None of them looks at data. A practical tuning names its candidates and what it predicts for each;
+`dpsco_core.base.search` finds the best of them, `cheapest` the cheapest that is nearly as good.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import Tuning
+
+Parameter = TypeVar("Parameter")
+
+MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
+
+
+def chosen(
+    given: Parameter | None,
+    tuning: Tuning,
+    *,
+    theory: Callable[[], Parameter],
+    practical: Callable[[], Parameter],
+) -> Parameter:
+    """Return a parameter as it is given, or else as the tuning chooses it from the setting."""
+    if given is not None:
+        return given
+    return theory() if tuning == "theory" else practical()
+
+
+def cheapest(
+    candidates: Sequence[Parameter],
+    risk: Callable[[Parameter], float],  # what a model predicts of a candidate
+    cost: Callable[[Parameter], float],
+    *,
+    enough: Callable[[float], float],  # the risk that is good enough, from the least one
+    what: str,  # the candidates in words, for the refusal
+) -> Parameter:
+    """Return the cheapest of the candidates that are good enough, of two the one of less risk.
+
+    Raises `NotApplicable` where no candidate has a finite predicted risk.
+    """
+    limit = enough(risk(smallest(candidates, risk, what=what)))
+    good = [one for one in candidates if risk(one) <= limit]
+    return min(good, key=lambda one: (cost(one), risk(one)))
+
+
+def whole_steps(steps: float) -> int:
+    """Return the printed real number of steps as an integer of at least 1.
+
+    Raises `NotApplicable` if it is too large to run.
+    """
+    if not steps <= MOST_STEPS:
+        raise NotApplicable(
+            f"The theorem's number of steps is {steps:,.0f}, and at most {MOST_STEPS:,} can run.",
+            tuning="practical",
+        )
+    return max(1, math.floor(steps))
+
+
+def finite(value: float, what: str) -> float:
+    """Return `value`, a certified constant that a theorem's parameters need.
+
+    Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.
+    """
+    if not 0 < value < math.inf:
+        raise NotApplicable(
+            f"The theorem's parameters need {what}, which the problem does not certify.",
+            tuning="practical",
+        )
+    return value
