@@ -40,10 +40,10 @@ def test_every_optimiser_ends_at_a_step_where_it_is_told_to(slug: str) -> None:
     with asked_between_steps(stop), pytest.raises(Stopped):
         run_cell(cell)
     between_steps()  # nobody is asked any more
-    asked: list[int] = []
-    with asked_between_steps(lambda: asked.append(1)):
+    signals: list[int] = []
+    with asked_between_steps(lambda: signals.append(1)):
         outcome = run_cell(cell)
-    assert asked and outcome.error == run_cell(cell).error
+    assert signals and outcome.error == run_cell(cell).error
 
 
 def test_added_code_is_ended_between_two_steps_like_any_other() -> None:

@@ -24,7 +24,7 @@ from dpsco_core.problems.samples.users import (
     sample_users,
     users_of,
 )
-from dpsco_core.runs.study import canonical, own_setting, stream
+from dpsco_core.runs.study import canonical, method_setting, stream
 from dpsco_core.scenario import Scenario
 
 Unknown = Literal["n", "epsilon", "rho"]
@@ -54,7 +54,7 @@ class Runs:
         return np.log(np.maximum(errors, 1e-300))
 
     def _error(self, point: Scenario, trial: int) -> float:
-        plan = self.made.plan(own_setting(point, self.method))
+        plan = self.made.plan(method_setting(point, self.method))
         ledger = Ledger(point.budget)
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
