@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, Found, run_audit
+from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
@@ -85,7 +85,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
                 {
                     "trials": e.runs,
                     "epsilon_lower_bound": e.epsilon_lower_bound,
-                    "against": e.against,
+                    "against": e.neighbour_place,
                 }
                 for e in result.evidence
             ],
@@ -112,7 +112,7 @@ def _task(chosen: argparse.Namespace) -> Audit:
     )
 
 
-def _print(task: Audit, result: Found) -> None:
+def _print(task: Audit, result: AuditFindings) -> None:
     broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
     print(f"{task.method}{broken}: {result.neighbours}\n")
     # All looks hold together with the confidence, so that what one has shown stays shown.
@@ -121,7 +121,7 @@ def _print(task: Audit, result: Found) -> None:
             f"{e.runs:,}",
             number(shown),
             number(e.epsilon_lower_bound),
-            e.against,
+            e.neighbour_place,
             f"{e.hits:,}",
             f"{e.false_hits:,}",
         ]
@@ -139,7 +139,7 @@ def _print(task: Audit, result: Found) -> None:
         print(f"note: {note}")
 
 
-def notes(result: Found) -> list[str]:
+def notes(result: AuditFindings) -> list[str]:
     """Return what the ledgers say of an audit's claim, whatever its runs do."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])

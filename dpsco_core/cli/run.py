@@ -104,7 +104,9 @@ def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
         row = [card.name, number(x) if scenario.axis else ""]
         if ball is not None:
             share = f"{100 * ball.privacy:.0f} %"
-            lines.append([*row, number(ball.radius), share, f"{ball.inside} of {ball.trials}"])
+            lines.append(
+                [*row, number(ball.radius), share, f"{ball.covering_trials} of {ball.trials}"]
+            )
         elif card.privacy != "none":
             lines.append([*row, "none is proven", "", ""])
     if lines:

@@ -144,7 +144,7 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     outcomes = list(study(scenario))
     monkeypatch.setattr(limits, "LIBRARY", replace(limits.LIBRARY, elements=N * D - 1))
     monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
-    sys.modules["dpsco_core.runs.study"]._draw.cache_clear()
+    sys.modules["dpsco_core.runs.study"]._cached_dataset.cache_clear()
     pieces: list[Rows] = []
     real = spread_module.part_of
     monkeypatch.setattr(spread_module, "part_of", lambda call: pieces.append(call[1]) or real(call))

@@ -50,7 +50,7 @@ RUNS = {slug: LARGE_STUDIES.get(slug) or (usual(slug),) for slug in sorted(IN_OR
 
 
 def run(scenario: Scenario) -> Outcome:
-    MODULE._draw.cache_clear()
+    MODULE._cached_dataset.cache_clear()
     (outcome,) = study(scenario)
     return outcome
 
