@@ -129,13 +129,13 @@ def run_notebook(
     """
     _check(scenarios)
     main = scenarios[0]
-    sweep_text = f", swept over {main.axis}" if main_scenario.axis else ""
+    sweep_text = f", swept over {main.axis}" if main.axis else ""
     parts = (
         (
             MARKDOWN_CELL,
             "# A run of DP-SCO Explorer\n\n"
-            f"The problem `{main.problem}` on `{main_scenario.distribution}` data with {main_scenario.n:,} "
-            f"records in {main.d:,} dimensions{sweep_text}, under the budget {main_scenario.budget}.\n\n"
+            f"The problem `{main.problem}` on `{main.distribution}` data with {main.n:,} "
+            f"records in {main.d:,} dimensions{sweep_text}, under the budget {main.budget}.\n\n"
             f"{SAME} Neighbouring data sets differ by "
             f"replacing one {'user' if main.level == 'user' else 'record'}; the data are "
             "synthetic. It needs `dpsco-explorer`, and `plotly` for the figure.",
