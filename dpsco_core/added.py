@@ -17,7 +17,7 @@ from dpsco_core.base.errors import CodeFailed, InvalidInput, NotApplicable
 from dpsco_core.base.others import Check, guarded, nothing_wrong, real
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import Terms
-from dpsco_core.data.base import ANSWERS, Distribution, gives
+from dpsco_core.data.base import ANSWERS, Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
@@ -166,7 +166,7 @@ def guard_law(family: type[Distribution], path: str) -> None:
     """Let a class of distributions fail in one sentence."""
     what = f"distribution={family.card.slug}"
     for name, own in list(vars(family).items()):
-        if name in ANSWERS and not gives(family, name):
+        if name in ANSWERS and not overrides_answer(family, name):
             continue
         check: Check = CHECKS.get(name, nothing_wrong)
         if isinstance(own, property) and own.fget is not None:
@@ -174,7 +174,7 @@ def guard_law(family: type[Distribution], path: str) -> None:
         elif callable(own) and (not name.startswith("__") or name == "__post_init__"):
             passes = (InvalidInput,) if name == "__post_init__" else ()
             setattr(family, name, guarded(own, what, path, check, passes))
-    if gives(family, "univariate"):
+    if overrides_answer(family, "univariate"):
         _guard_univariate(family, what, path)
 
 
@@ -226,14 +226,16 @@ def _compare_coordinate(law: Distribution) -> None:
     x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + marginal.mean
     x.sort()
     steps = np.arange(COMPARED + 1) / COMPARED
-    below = marginal.below(x)
+    below = marginal.cdf(x)
     gap = float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
     far = abs(marginal.mean) + 1e6 * marginal.scale
-    both = float(marginal.first(np.array([far]))[0] - marginal.first(np.array([-far]))[0])
+    both = float(
+        marginal.integrated_cdf(np.array([far]))[0] - marginal.integrated_cdf(np.array([-far]))[0]
+    )
     if not gap <= APART / math.sqrt(COMPARED):
         raise ValueError(f"its univariate is not the law of its records: {gap:.2g} apart")
     if not abs(both - (far - marginal.mean)) <= 1e-3 * far:
-        raise ValueError("the first of its univariate is not E(x - Y)_+")
+        raise ValueError("the integrated_cdf of its univariate is not E(x - Y)_+")
 
 
 def _wrong_plan(plan: Any, *_: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution, gives
+from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.geometries import Geometry, check_offset
@@ -46,7 +46,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        known = gives(family, "two_point") or not family.has_prior
+        known = overrides_answer(family, "two_point") or not family.has_prior
         return "" if known else "one with mean 0, or with a single record that is not 0"
 
     @classmethod
@@ -93,7 +93,9 @@ class LinearModelProblem(OptimisationProblem):
         streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
         targets = np.concatenate(
             [
-                self._block_targets(features.read(slice(i * size, (i + 1) * size)), streams.at(i))
+                self._block_targets(
+                    features.read(slice(i * size, (i + 1) * size)), streams.generator(i)
+                )
                 for i in range(-(-features.n // size))
             ]
         )

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.data.base import Distribution, gives
+from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
 TABLE_END = 9.0  # arsinh(4052): beyond, excesses are computed one by one
@@ -54,7 +54,7 @@ class Noise:
 
     def _absolute_excess(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        excess = 2 * (law.first(s + zero) - law.first(np.array([zero]))) - s
+        excess = 2 * (law.integrated_cdf(s + zero) - law.integrated_cdf(np.array([zero]))) - s
         return np.maximum(excess, 0.0)
 
     def huber_excess(self, s: Vector) -> Vector:
@@ -68,17 +68,21 @@ class Noise:
 
     def _huber_excess(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        ends = law.second(np.array([zero + 1.0, zero - 1.0]))
-        excess = law.second(s + (zero + 1.0)) - law.second(s + (zero - 1.0)) - s
+        ends = law.twice_integrated_cdf(np.array([zero + 1.0, zero - 1.0]))
+        excess = (
+            law.twice_integrated_cdf(s + (zero + 1.0))
+            - law.twice_integrated_cdf(s + (zero - 1.0))
+            - s
+        )
         excess -= ends[0] - ends[1]
         return np.maximum(excess, 0.0)
 
     def _absolute_slope(self, s: Vector) -> Vector:
-        return 2 * self.univariate.below(s + self.origin) - 1
+        return 2 * self.univariate.cdf(s + self.origin) - 1
 
     def _huber_slope(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        return law.first(s + (zero + 1.0)) - law.first(s + (zero - 1.0)) - 1.0
+        return law.integrated_cdf(s + (zero + 1.0)) - law.integrated_cdf(s + (zero - 1.0)) - 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +157,7 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
     else:
 
         def slope(c: float) -> float:
-            ends = univariate.first(np.array([c + 1.0, c - 1.0]))
+            ends = univariate.integrated_cdf(np.array([c + 1.0, c - 1.0]))
             return float(ends[0] - ends[1]) - 1.0
 
         low, high = sorted((univariate.median, univariate.mean))
@@ -167,7 +171,11 @@ KNOWN = "one that gives the law of a coordinate (its `univariate`)"
 
 def lacks_density(family: type[Distribution]) -> str:
     """Return `KNOWN` if a class of laws is not such a one, nor a two-point one; otherwise ""."""
-    return "" if gives(family, "univariate") or gives(family, "two_point") else KNOWN
+    return (
+        ""
+        if overrides_answer(family, "univariate") or overrides_answer(family, "two_point")
+        else KNOWN
+    )
 
 
 def univariate_of(law: Distribution) -> Univariate:

@@ -146,8 +146,10 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
     sys.modules["dpsco_core.runs.study"]._cached_dataset.cache_clear()
     pieces: list[Rows] = []
-    real = spread_module.part_of
-    monkeypatch.setattr(spread_module, "part_of", lambda call: pieces.append(call[1]) or real(call))
+    real = spread_module.piece_total
+    monkeypatch.setattr(
+        spread_module, "piece_total", lambda call: pieces.append(call[1]) or real(call)
+    )
     serial, threaded = list(study(scenario)), list(study(scenario, threads))
     assert {o.method for o in threaded if o.not_applicable} == {"sco.private-sgd"} & set(unshared)
     assert len(pieces) >= trials * len(spread) * 12

@@ -63,7 +63,7 @@ class SampleSource(BlockSource[Sample]):
     def __reduce__(self) -> tuple[object, ...]:
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
-    def again(self) -> SampleSource:
+    def fresh_copy(self) -> SampleSource:
         return self.bounded()
 
     def bounded(self, *bounds: tuple[float, float]) -> SampleSource:
@@ -72,8 +72,8 @@ class SampleSource(BlockSource[Sample]):
 
     def _draw(self, number: int, rows: int) -> Sample:
         features = np.empty((rows, self.d))
-        self.problem.law.fill(features, self._features.at(number))
-        sample = self.problem.records(DenseRows(features), self._targets.at(number))
+        self.problem.law.fill(features, self._features.generator(number))
+        sample = self.problem.records(DenseRows(features), self._targets.generator(number))
         for radius, exponent in self.bounds:
             sample = sample.bounded(radius, exponent)
         close_arrays(sample)
@@ -116,7 +116,7 @@ class GeneratedSample(Range[SampleSource]):
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
-        number, place = divmod(self._within(i, i + 1)[0], self.source.size)
+        number, place = divmod(self._source_range(i, i + 1)[0], self.source.size)
         return self.source.block(number).gradient(w, place)
 
     def mean_gradient(self, w: Vector) -> Vector:
@@ -152,7 +152,7 @@ class GeneratedGradients(PiecedRows):
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         rows, source = np.empty((len(indices), self.d)), self.sample.source
-        for number, which, inside in source.chosen(self.sample.places(indices)):
+        for number, which, inside in source.blocks_of(self.sample.places(indices)):
             rows[which] = source.block(number).gradients(self.w).take(inside)
         return rows
 

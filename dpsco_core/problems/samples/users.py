@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
-from dpsco_core.data.base import gives
+from dpsco_core.data.base import overrides_answer
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.data.users import ByUsers, UserRows
 from dpsco_core.geometry.base import ConstraintSet
@@ -177,7 +177,7 @@ def has_exact_means(problem: Problem) -> bool:
     """Whether the law of a user's mean item is known, and is all that the loss needs."""
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
-    return gives(type(problem.distribution), "draw_means")
+    return overrides_answer(type(problem.distribution), "draw_means")
 
 
 def fits(n: int, m: int, d: int) -> bool:
