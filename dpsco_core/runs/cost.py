@@ -18,7 +18,7 @@ from dpsco_core.base.limits import Limits, streamed
 from dpsco_core.catalogue import distribution_class, method_class, problem_class
 from dpsco_core.methods.base import Plan
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.problems.samples.users import fits
+from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.runs.memory import memory_problem
 from dpsco_core.runs.prices import move_seconds, pass_seconds, run_seconds
 from dpsco_core.runs.study import canonical, method_setting, planned
@@ -59,7 +59,7 @@ def cost(scenario: Scenario, *, finished: FinishedTrials | None = None, exact: b
     count = 0
     total = largest = 0.0
     for x, point in scenario.points():
-        items = point.m if fits(point.n, point.m, point.d) else 1
+        items = point.m if items_fit(point.n, point.m, point.d) else 1
         law = distribution_class(point.distribution)
         sampling = law.sampling.seconds(point.n * items, point.d)
         is_averaged = not (problem_class(point.problem).exact_risk or law.has_prior)
@@ -96,7 +96,7 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
         return 0.0
     setting = method_setting(point, slug)
     visited = setting.n * (
-        setting.m if fits(setting.n, setting.m, setting.d) else 1
+        setting.m if items_fit(setting.n, setting.m, setting.d) else 1
     )  # all items, or the users' means
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)

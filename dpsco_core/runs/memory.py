@@ -7,7 +7,7 @@ from pathlib import Path
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import streamed
 from dpsco_core.catalogue import method_class
-from dpsco_core.problems.samples.users import fits
+from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
 NUMBER = 8  # bytes
@@ -48,7 +48,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
         if streamed(point.n, point.m, point.d):
             largest = max(largest, STREAMED + (GROUP * point.n if grouped else 0))
             continue
-        in_memory = fits(point.n, point.m, point.d)
+        in_memory = items_fit(point.n, point.m, point.d)
         work = WORK  # peak memory relative to the rows of the sample
         if of_users:  # users' mean gradients are held too: as large as the items if m = 1
             work = WORK + 1 / point.m if in_memory else USERS_MEANS

@@ -40,7 +40,7 @@ from dpsco_core.problems.samples.users import (
     MOST_ELEMENTS,
     ItemSample,
     MeanSample,
-    fits,
+    items_fit,
     pooled,
     sample_users,
     users_of,
@@ -230,7 +230,7 @@ def method_setting(point: Scenario, method: str) -> Setting:
     setting = point.setting
     if point.m == 1 or method_card(method).level == "user":
         return setting
-    records = point.n * point.m if fits(point.n, point.m, point.d) else point.n
+    records = point.n * point.m if items_fit(point.n, point.m, point.d) else point.n
     return replace(setting, n=records, m=1)
 
 

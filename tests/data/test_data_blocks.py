@@ -109,8 +109,8 @@ def test_layers_edges_and_tail_have_the_law(shape: Any) -> None:
     counts = np.bincount(np.searchsorted(bounds, draws), minlength=bounds.size + 1)
     masses = np.diff(np.concatenate(([0.0], law.cdf(bounds), [1.0])))
     assert stats.chisquare(counts, masses / masses.sum() * draws.size).pvalue > FALSE_ALARM
-    beyond = np.abs(draws[np.abs(draws) > layers.edge])
-    tail = law.sf(beyond) / law.sf(layers.edge)
+    tail_draws = np.abs(draws[np.abs(draws) > layers.edge])
+    tail = law.sf(tail_draws) / law.sf(layers.edge)
     assert tail.size > 100
     assert stats.kstest(tail, "uniform").pvalue > FALSE_ALARM
 

@@ -99,17 +99,17 @@ def test_moments_of_rare_spikes_do_not_overflow(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", HARD)
 def test_two_patterns_are_at_total_variation_of_the_spike_probability(kind: Any) -> None:
-    first, other_law = draw_instance(kind, seed=0), draw_instance(kind, seed=1)
-    assert first.pattern != other_law.pattern
+    first_law, other_law = draw_instance(kind, seed=0), draw_instance(kind, seed=1)
+    assert first_law.pattern != other_law.pattern
     masses: list[dict[tuple[float, ...], float]] = []
-    for law in (first, other_law):
+    for law in (first_law, other_law):
         points, mass = atoms(law)
         masses.append({tuple(a): float(m) for a, m in zip(points + 0.0, mass, strict=True)})
     union = masses[0].keys() | masses[1].keys()
     distance = 0.5 * sum(abs(masses[0].get(a, 0.0) - masses[1].get(a, 0.0)) for a in union)
-    assert distance == pytest.approx(first.spike_probability, rel=1e-12)
-    hamming = sum(a != b for a, b in zip(first.pattern, other_law.pattern, strict=True))
-    gap = float(np.linalg.norm(first.mean - other_law.mean))
+    assert distance == pytest.approx(first_law.spike_probability, rel=1e-12)
+    hamming = sum(a != b for a, b in zip(first_law.pattern, other_law.pattern, strict=True))
+    gap = float(np.linalg.norm(first_law.mean - other_law.mean))
     step = 1.0 if kind is Spike else 2.0
     assert gap == pytest.approx(step * 0.1 ** (2 / 3) * math.sqrt(hamming), rel=1e-12)
 

@@ -269,9 +269,9 @@ BOUNDS: dict[str, Callable[[Any], Any]] = {
 
 
 @each("bound", BOUNDS)
-@each("made", SAMPLES)
+@each("sample_kind", SAMPLES)
 @each("dtype", DTYPES)
-def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str) -> None:
+def test_every_reader_of_a_sample_sees_doubles(dtype: str, sample_kind: str, bound: str) -> None:
     """Thirds in floating point, and integers up to 100: nothing is rounded twice."""
     draws = np.random.default_rng(2)
     kind = np.dtype(dtype).kind
@@ -279,8 +279,8 @@ def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str
     y = draws.integers(0, 2, N)
     x, y = x.astype(dtype), y.astype(dtype)
     with np.errstate(over="raise", invalid="raise"):
-        converted = BOUNDS[bound](SAMPLES[made](x, y))
-        exact = BOUNDS[bound](SAMPLES[made](x.astype(np.float64), y.astype(np.float64)))
+        converted = BOUNDS[bound](SAMPLES[sample_kind](x, y))
+        exact = BOUNDS[bound](SAMPLES[sample_kind](x.astype(np.float64), y.astype(np.float64)))
     for name, read in READERS.items():
         result, expected = read(converted), read(exact)
         assert result.dtype == expected.dtype == np.float64, name

@@ -45,8 +45,8 @@ def expectation(law: Any, function: Callable[[float], float], ends: Iterable[flo
 
 def integral(law: Any, function: Callable[[float], float], low: float, high: float) -> float:
     """Return the expectation of a function over (low, high), in panels."""
-    inside = [x for x in (*law.jumps, law.median, law.mean) if low < x < high]
-    return expectation(law, function, {low, high, *inside})
+    breaks = [x for x in (*law.jumps, law.median, law.mean) if low < x < high]
+    return expectation(law, function, {low, high, *breaks})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -55,16 +55,20 @@ def test_closed_forms_equal_quadrature(family: Any, p: float) -> None:
     law = univariate_of(family(d=1, moment_order=p, margin=0.5))
     for x in PLACES:
         x += law.mean
-        at = np.array([x])
+        point = np.array([x])
         for form, function in (
             (law.cdf, lambda y: 1.0),
             (law.integrated_cdf, lambda y, x=x: x - y),
             (law.twice_integrated_cdf, lambda y, x=x: 0.5 * (x - y) ** 2),
         ):
-            if form(at)[0] > 50 or (form == law.twice_integrated_cdf and not law.jumps and p == 2):
+            if form(point)[0] > 50 or (
+                form == law.twice_integrated_cdf and not law.jumps and p == 2
+            ):
                 continue  # a left tail with hardly a second moment defeats the quadrature
             low = -math.inf if law.symmetric else 0.0
-            assert form(at)[0] == pytest.approx(integral(law, function, low, x), rel=2e-7, abs=1e-9)
+            assert form(point)[0] == pytest.approx(
+                integral(law, function, low, x), rel=2e-7, abs=1e-9
+            )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -215,13 +219,13 @@ class Altered(LogNormal):
 def test_a_law_whose_density_is_unknown_is_refused_in_one_sentence(
     problem: Any, law: ScaledLaw
 ) -> None:
-    given: Any = {"features": law, "offset": 0.0}
+    arguments: Any = {"features": law, "offset": 0.0}
     if problem is GeometricMedian:
-        given = {"distribution": law}
+        arguments = {"distribution": law}
     with pytest.raises(
         InvalidInput, match=r"^distribution must be one that gives the law of a coord"
     ):
-        _ = problem(**given, radius=2.0).constants
+        _ = problem(**arguments, radius=2.0).constants
 
 
 def test_the_law_of_a_coordinate_is_not_guessed() -> None:

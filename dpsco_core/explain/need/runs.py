@@ -19,7 +19,7 @@ from dpsco_core.problems import OptimisationProblem, Problem, Sample
 from dpsco_core.problems.samples.users import (
     ItemSample,
     MeanSample,
-    fits,
+    items_fit,
     pooled,
     sample_users,
     users_of,
@@ -77,7 +77,7 @@ def first_users(
     if not isinstance(problem, OptimisationProblem):
         rows = DenseRows(problem.sample(_whole_blocks(n * m, d), rng).x[: n * m])
         return rows if m == 1 else UserRows(records=rows, items=m)
-    if not fits(n, m, d):
+    if not items_fit(n, m, d):
         return sample_users(problem, n, m, rng)
     records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)
     return records if m == 1 else ItemSample(records=records, items=m)
