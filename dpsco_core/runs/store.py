@@ -19,9 +19,9 @@ from typing import Any, Self
 
 from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.others import real
+from dpsco_core.base.plugin_guard import is_real_between
 from dpsco_core.catalogue import method_card
-from dpsco_core.fields import keyed
+from dpsco_core.fields import is_in_key
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
 from dpsco_core.scenario import Scenario
@@ -316,7 +316,7 @@ class Store:
 def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of everything that fixes its numbers."""
     values = canonical(cell.point).to_dict()
-    point = {name: value for name, value in values.items() if keyed(name, value)}
+    point = {name: value for name, value in values.items() if is_in_key(name, value)}
     digests = extend.digests((cell.method, cell.point.distribution))  # empty for built-in code
     parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *digests]
     text = json.dumps(parts, sort_keys=True)
@@ -359,7 +359,7 @@ def require_sound(outcome: Outcome, cell: Cell) -> None:
         and all(isinstance(text, str) for text in (*outcome.flaws, *outcome.notes))
         and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
         and isinstance(outcome.diagnostics, dict)
-        and all(real(value) for value in outcome.diagnostics.values())
+        and all(is_real_between(value) for value in outcome.diagnostics.values())
     )
     if not is_sound:
         raise ValueError("no run gives this")

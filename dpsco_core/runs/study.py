@@ -23,14 +23,14 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.dispatch import in_groups
 from dpsco_core.base.errors import CodeFailed, NotApplicable
-from dpsco_core.base.last import LastOfThread
 from dpsco_core.base.limits import LIBRARY, streamed
 from dpsco_core.base.parsing import to_text
+from dpsco_core.base.thread_cache import LastOfThread
 from dpsco_core.catalogue import make_method, method_card, method_class, methods_under
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
+from dpsco_core.fields import OF_RUN, OF_STUDY, is_in_key
 from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy.budget import Budget, PureDP
 from dpsco_core.privacy.ledger import Ledger
@@ -350,7 +350,7 @@ def data_point(point: Scenario) -> Scenario:
 
 def _text(point: Scenario) -> str:
     values = point.to_dict().items()
-    return " ".join(f"{name}={to_text(value)}" for name, value in values if keyed(name, value))
+    return " ".join(f"{name}={to_text(value)}" for name, value in values if is_in_key(name, value))
 
 
 def stream(seed: int, label: str, trial: int) -> np.random.Generator:

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_core.base.errors import CodeFailed
 from dpsco_core.base.interrupt import asked_between_steps, between_steps
-from dpsco_core.base.others import guarded
+from dpsco_core.base.plugin_guard import guarded
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.runs.study import Cell, cells, run_cell
 from dpsco_core.scenario import Scenario

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dpsco_core import study as public_study
-from dpsco_core.base.dispatch import A_WORKER, workers_of
+from dpsco_core.base.dispatch import CALLS_PER_WORKER, workers_of
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import PROBLEM_SLUGS, make_method, method_card, methods_for
 from dpsco_core.data import DenseRows
@@ -91,7 +91,7 @@ def test_serial_outcomes_come_in_the_order_of_the_cells() -> None:
 def test_many_workers_give_the_numbers_of_one(pool: type[Executor]) -> None:
     # More cells than an executor is given at once, on points that share nothing.
     scenario = replace(SMALL, axis="n", grid=(60, 120), trials=6)
-    assert scenario.cells > 3 * A_WORKER
+    assert scenario.cells > 3 * CALLS_PER_WORKER
     with pool(3) as executor:  # type: ignore[call-arg]
         parallel = numbers(study(scenario, executor))
     assert parallel == numbers(study(scenario))
@@ -128,7 +128,7 @@ def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
     outcomes = study(replace(SMALL, trials=20), executor)
     next(outcomes)
     outcomes.close()
-    assert len(executor.futures) == A_WORKER * workers_of(executor)
+    assert len(executor.futures) == CALLS_PER_WORKER * workers_of(executor)
     assert all(f.cancelled() for f in executor.futures[1:])
 
 
