@@ -32,7 +32,7 @@ from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.cost import cost, machine_speed
-from dpsco_core.runs.study import own_setting, study
+from dpsco_core.runs.study import method_setting, study
 from dpsco_core.scenario import Scenario
 
 Sizes = Sequence[tuple[int, int]]  # n and d
@@ -132,7 +132,7 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
     rows, times = [], []
     for n, d in sizes:
         scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
-        setting = own_setting(scenario, slug)
+        setting = method_setting(scenario, slug)
         try:
             plan = make_method(slug, scenario.calibration, scenario.tuning).plan(setting)
         except NotApplicable:

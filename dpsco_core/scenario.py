@@ -13,7 +13,7 @@ from dpsco_core import catalogue
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY, Limits
-from dpsco_core.base.parsing import among, is_real, real, shorten, to_plain, to_text
+from dpsco_core.base.parsing import describe_choices, is_real, real, shorten, to_plain, to_text
 from dpsco_core.base.seeds import SAME
 from dpsco_core.fields import AXES, NAMES, TABLE, Fields, is_whole, parse, with_fields
 from dpsco_core.geometry.geometries import GROUP_SIZE, Geometry
@@ -183,7 +183,7 @@ class Scenario(Fields):
             must = "one at user level, or without privacy, where users have several items"
             require(protects or not several, "method", must, slug)
             if slug not in fitting:
-                for_it = f"{among(fitting, slug)} for the problem {self.problem}"
+                for_it = f"{describe_choices(fitting, slug)} for the problem {self.problem}"
                 require(False, "method", for_it, slug)
         if len(set(self.methods)) < len(self.methods):
             require(False, "methods", "distinct", shorten(to_text(self.methods)))

@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Add those files; look for no garbage while tests are collected: nearly all of it stays."""
     gc.disable()
     for path in config.getoption("own"):
-        from dpsco_core import extend
+        from dpsco_core.plugins import extend
 
         extend.load(path)
 

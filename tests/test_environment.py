@@ -248,7 +248,8 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
 def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
     scenario = Scenario()
     seed = ALL_CONTROLS["seed"]
-    pages = [ROOT / "README.md", ROOT / "docs" / "scaling.md", ROOT / "docs" / "hosting.md"]
+    documents = ("README.md", "docs/commands.md", "docs/scaling.md", "docs/hosting.md")
+    pages = [ROOT / name for name in documents]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     assert isinstance(seed.help, str)
     texts += [seed.help, scenario.to_python(), run_script([scenario]), run_notebook([scenario])]

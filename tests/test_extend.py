@@ -53,7 +53,7 @@ print(json.dumps(told))
 """
 DASHBOARD = """
 import sys
-from dpsco_core import extend
+from dpsco_core.plugins import extend
 for name in sys.argv[1:4]:
     extend.load(name)
 import plotly.graph_objects as go

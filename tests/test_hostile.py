@@ -81,7 +81,7 @@ COMMON = ("--n=10000", "--d=20", "--trials=3", "--workers=1")
 # Opens Explore with the added rows, and the other pages that show methods and bounds.
 PAGES = """
 import json, sys
-from dpsco_core import extend
+from dpsco_core.plugins import extend
 for name in sys.argv[2:]:
     extend.load(name)
 import streamlit as st

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dpsco_core import ZCDP, ApproxDP, PureDP, extend, frame, slopes, study, summary
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
-from dpsco_core.base.parsing import among
+from dpsco_core.base.parsing import describe_choices
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
@@ -341,12 +341,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"problem": "huber", "methods": ["sco.erm", "mean.clipped"]},
-        f"method must be {among(methods_for('huber'), 'mean.clipped')} for the problem huber, "
-        "got method=mean.clipped.",
+        f"method must be {describe_choices(methods_for('huber'), 'mean.clipped')} "
+        "for the problem huber, got method=mean.clipped.",
     ),
     (
         {"methods": ["sco.erm"]},
-        f"method must be {among(MEAN_METHODS, 'sco.erm')} for the problem mean, "
+        f"method must be {describe_choices(MEAN_METHODS, 'sco.erm')} for the problem mean, "
         "got method=sco.erm.",
     ),
     ({"geometry": "l3"}, f"geometry must be one of {', '.join(GEOMETRIES)}, got geometry=l3."),
@@ -367,7 +367,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"methods": "mean.none"},
-        f"method must be {among(METHOD_SLUGS, 'mean.none')}, got method=mean.none.",
+        f"method must be {describe_choices(METHOD_SLUGS, 'mean.none')}, got method=mean.none.",
     ),
     (
         {"distribution": "cauchy"},

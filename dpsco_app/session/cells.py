@@ -49,7 +49,7 @@ def forget() -> None:
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
     """Return the work of scenarios without the cells that have run before, in any visit."""
     costs = [
-        cost(scenario, known=lambda *at: _known_trials(*at)[0], exact=False)
+        cost(scenario, finished=lambda *at: _known_trials(*at)[0], exact=False)
         for scenario in scenarios
     ]
     return Cost(

@@ -103,7 +103,7 @@ class Growth:
     def __init__(self, result: Result) -> None:
         self.result = result
         self._todo = deque(
-            (part, cell, Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work))
+            (part, cell, Kind(method=cell.method, key=(id(part), cell.x, work), predicted=work))
             for part in result.parts
             for cell in part.missing()
             for work in [predicted_seconds(cell)]
@@ -143,7 +143,7 @@ class Growth:
             part.add([outcome_of(cell)])  # a click may end it here: the cell is still to be run
             self._end(cell)
             now = time.monotonic()
-            self._left.took(kind, now - self._before)  # with what was drawn since the cell before
+            self._left.record(kind, now - self._before)  # with what was drawn since the cell before
             self._before = now
             if is_over():
                 break

@@ -1,8 +1,8 @@
-"""Ledgers for audits only: one that runs a release many times at once, one whose noise is wrong.
+"""Ledgers for audits only: one runs a release many times at once, one has the wrong noise.
 
-Neither draws noise of its own: what is drawn, a `Ledger` has drawn and recorded. They exist so that
-an audit can be fast, and so that a class can see it catch a mechanism that breaks its promise; no
-method of the catalogue knows of them, and a test keeps them out of every module but the audits.
+Neither draws noise itself: a `Ledger` draws and records all of it. They make audits fast, and let a
+class watch an audit catch a mechanism that breaks its promise. No method of the catalogue uses
+them, and a test keeps them out of every module but the audits.
 """
 
 from dataclasses import dataclass, replace
@@ -25,11 +25,10 @@ from dpsco_core.privacy.mechanisms.noise import add_gaussian_noise, add_laplace_
 
 @dataclass
 class WrongNoise(Ledger):
-    """A ledger that records honestly, and scales the noise that it has drawn by `factor`.
+    """A ledger with honest entries that scales the noise it has drawn by `factor`.
 
-    With a factor below 1 the release is less private than its entries say. With a factor of 1/K,
-    and a method that clips K times further out than it claims, the noise is that of the claim and
-    the clip is missing.
+    With a factor below 1 the release is less private than its entries say. A factor of 1/K with a
+    method that clips K times further out than it claims gives the claimed noise without the clip.
     """
 
     factor: float = 1.0
@@ -37,14 +36,14 @@ class WrongNoise(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        """What an exponential mechanism chooses is left as it is."""
+        """Release with scaled noise; an exponential mechanism's choice is left unchanged."""
         noisy = super().release(mechanism, value, rng, label=label)
         if isinstance(mechanism, Exponential):
             return noisy
         return value + self.factor * (noisy - value)
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
-        """The noise of tests is left as it is."""
+        """Open a sequence with scaled noise; the noise of its tests is left unchanged."""
         steps = super().open(sequence, label=label)
         if isinstance(steps, Steps):
             steps.noise_std *= self.factor
@@ -57,7 +56,7 @@ class WrongNoise(Ledger):
         return steps
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
-        """The ledgers of the blocks have the same fault."""
+        """Return the ledgers of the blocks, with the same fault."""
         return tuple(
             WrongNoise(part.budget, _parent=part._parent, _part=part._part, factor=self.factor)
             for part in super().disjoint(blocks)
@@ -66,24 +65,26 @@ class WrongNoise(Ledger):
 
 @dataclass
 class ManyRuns(Ledger):
-    """A ledger that plays `runs` runs of a method at once, each with `factor` times its noise.
+    """A ledger that performs `runs` runs of a method at once, each with `factor` times its noise.
 
-    For methods whose only use of randomness is one noisy value, which is what they release: that
-    value becomes an array of shape (runs, d), a run a row. It records what one run spends.
+    It suits methods whose only randomness is one noisy value, which they release: that value
+    becomes an array of shape (runs, d), one row per run. It records what one run spends.
     """
 
     runs: int = 1
     factor: float = 1.0
-    # Shape (runs, d): the noisy values, of which an answer inside a ball says less.
+    # Shape (runs, d): the noisy values. A later projection would make them less informative.
     noisy: Vector | None = None
 
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        once = super().release(mechanism, value, rng, label=label)
+        single = super().release(mechanism, value, rng, label=label)
         if not isinstance(mechanism, GaussianNoise | LaplaceNoise):
-            return once
-        add = add_gaussian_noise if isinstance(mechanism, GaussianNoise) else add_laplace_noise
-        every = np.broadcast_to(value, (self.runs, *value.shape))
-        self.noisy = add(every, self.entries[-1].noise * self.factor, rng)
+            return single
+        add_noise = (
+            add_gaussian_noise if isinstance(mechanism, GaussianNoise) else add_laplace_noise
+        )
+        values = np.broadcast_to(value, (self.runs, *value.shape))
+        self.noisy = add_noise(values, self.entries[-1].noise * self.factor, rng)
         return self.noisy

@@ -1,48 +1,48 @@
-"""What an audit's mechanism let out on two neighbours, in bins."""
+"""Histograms of an audit's statistic on two neighbours."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.audit.engine import Found
+from dpsco_core.audit.engine import AuditFindings
 from dpsco_core.audit.statistics import statistics
 
 BINS = 60
-OUTSIDE = 0.002  # share of the runs left out at each end, where the window is
+SHARE_OUTSIDE = 0.002  # the share of runs beyond the window at each end
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Samples:
-    """Counts of the audit's statistic, and where its event begins."""
+    """Counts of the audit's statistic, and the threshold of its event."""
 
-    # shape (bins + 1,): in units of the larger standard deviation of the two samples, about their
-    # common mean
+    # shape (bins + 1,): about the common mean of the two samples, in units of the larger standard
+    # deviation
     edges: NDArray[np.float64]
-    # shape (bins,): runs on the two neighbours; what is further out is in the bins at the ends
-    one: NDArray[np.intp]
-    two: NDArray[np.intp]
-    threshold: float  # the edge of the last look's event, in the same units
-    above: bool  # whether the event lies above it
+    # shape (bins,): runs on the two neighbours; the bins at the ends count everything beyond
+    counts: NDArray[np.intp]
+    neighbour_counts: NDArray[np.intp]
+    threshold: float  # the threshold of the last look's event, in the same units
+    is_above: bool  # whether the event lies above it
 
 
-def samples(result: Found) -> Samples:
-    """Return the two samples of an audit's statistic in bins."""
-    first, second = statistics(result.one, result.two)
-    centre = float(np.concatenate([first, second]).mean())
-    unit = max(float(first.std()), float(second.std())) or 1.0
-    first, second = (first - centre) / unit, (second - centre) / unit
-    both = np.concatenate([first, second])
-    low, high = np.quantile(both, [OUTSIDE, 1 - OUTSIDE])
+def samples(result: AuditFindings) -> Samples:
+    """Return the histograms of an audit's statistic on the two neighbours."""
+    values, neighbour_values = statistics(result.outputs, result.neighbour_outputs)
+    centre = float(np.concatenate([values, neighbour_values]).mean())
+    unit = max(float(values.std()), float(neighbour_values.std())) or 1.0
+    values, neighbour_values = (values - centre) / unit, (neighbour_values - centre) / unit
+    pooled = np.concatenate([values, neighbour_values])
+    low, high = np.quantile(pooled, [SHARE_OUTSIDE, 1 - SHARE_OUTSIDE])
     if not low < high:
         low, high = low - 1, high + 1
     edges = np.linspace(low, high, BINS + 1)
-    counts = [np.histogram(np.clip(x, low, high), edges)[0] for x in (first, second)]
-    last = result.evidence[-1]
+    histograms = [np.histogram(np.clip(x, low, high), edges)[0] for x in (values, neighbour_values)]
+    last_look = result.evidence[-1]
     return Samples(
         edges=edges,
-        one=counts[0],
-        two=counts[1],
-        threshold=(last.threshold - centre) / unit,
-        above=last.above,
+        counts=histograms[0],
+        neighbour_counts=histograms[1],
+        threshold=(last_look.threshold - centre) / unit,
+        is_above=last_look.is_above,
     )

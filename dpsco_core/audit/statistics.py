@@ -1,10 +1,10 @@
 r"""The statistics of an empirical audit: a certified lower bound on epsilon from runs.
 
-A mechanism is run many times on two neighbours. Every event E must keep
-:math:`P[M(X) \in E] \le e^\varepsilon P[M(X') \in E] + \delta`, so that any event whose two
-probabilities are known to be far apart refutes a claim. One half of the runs chooses an event, the
-other half bounds its two probabilities by Clopper and Pearson's exact intervals: the bound on
-epsilon is exceeded by the truth but for a stated probability, whatever was chosen and however.
+A mechanism is run many times on two neighbours. Every event E must satisfy
+:math:`P[M(X) \in E] \le e^\varepsilon P[M(X') \in E] + \delta`, so an event whose two probabilities
+are known to be far apart refutes a claim. One half of the runs chooses an event; the other half
+bounds its two probabilities by Clopper and Pearson's exact intervals. The true epsilon exceeds the
+resulting bound except with a stated probability, whatever event was chosen.
 """
 
 import math
@@ -19,30 +19,30 @@ from dpsco_core.base.errors import require
 
 Counts = NDArray[np.intp]
 
-LEAST_RUNS = 40  # in all: ten a neighbour and a half
-CUTS = 256  # thresholds that are tried
-RIDGE = 1e-9  # a share of the scatter, for features that repeat each other
+LEAST_RUNS = 40  # ten for each neighbour and half of the data
+CUTS = 256  # candidate thresholds
+RIDGE = 1e-9  # relative to the scatter, for collinear features
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What some runs prove about epsilon."""
+    """A lower bound on epsilon that some runs prove."""
 
     runs: int  # on both neighbours together, both halves
-    epsilon_lower_bound: float  # at least 0; 0 where the runs prove nothing
-    delta: float  # at which delta
-    confidence: float  # the probability, at least, that the true epsilon is not below the bound
-    threshold: float  # a value of the statistic; the event is to be above it, or not
-    above: bool  # whether the event is above the threshold
-    # how often the event happened on the likelier neighbour and on the other
+    epsilon_lower_bound: float  # at least 0; 0 if the runs prove nothing
+    delta: float  # the delta of the claim
+    confidence: float  # a lower bound on the probability that the bound holds
+    threshold: float  # the event is that the statistic is above this, or not
+    is_above: bool  # whether the event is above the threshold
+    # how often the event happened on the likelier neighbour and on the other one
     hits: int
     false_hits: int
-    tested: int  # out of how many runs each
-    against: str = ""  # where the record is on the second of the two neighbours
+    tested: int  # the number of test runs on each
+    neighbour_place: str = ""  # where the record is in the second data set
 
 
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
-    """Lower confidence limit of a probability: it errs with probability at most `level`.
+    """Return a lower confidence limit of a probability, wrong with probability at most `level`.
 
     Clopper and Pearson (1934), one side.
 
@@ -59,7 +59,7 @@ def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
 
 
 def proportion_high(hits: Counts | int, runs: int, level: float) -> Vector:
-    """Upper confidence limit of a probability; see `proportion_low`."""
+    """Return an upper confidence limit of a probability; see `proportion_low`."""
     k = np.asarray(hits, dtype=float)
     limits: Vector = np.where(
         k < runs, scipy.special.betainccinv(k + 1, np.maximum(runs - k, 1), level), 1.0
@@ -72,7 +72,7 @@ def proven_epsilon(
 ) -> Vector:
     r"""Return :math:`\ln\frac{p_{low} - \delta}{q_{high}}`, never below 0.
 
-    Each of the two limits errs with probability at most ``level / 2``.
+    Each of the two limits is wrong with probability at most ``level / 2``.
     """
     low = proportion_low(hits, runs, level / 2) - delta
     high = proportion_high(false_hits, runs, level / 2)
@@ -81,18 +81,18 @@ def proven_epsilon(
 
 
 def audit(
-    # What was let out on the two neighbours, run by run: k numbers of each, shape (runs, k). They
-    # are turned into one statistic by the linear direction that separates the even runs best.
-    one: Vector,
-    two: Vector,
+    # The outputs on the two neighbours, k numbers per run, shape (runs, k). The linear direction
+    # that separates the even runs best turns them into one statistic.
+    outputs: Vector,
+    neighbour_outputs: Vector,
     *,
     delta: float,  # in [0, 1)
     confidence: float,  # in (0, 1)
 ) -> Evidence:
-    """Return what the runs prove: the best event of the even ones, tested on the odd ones.
+    """Return the evidence of some runs: the best event of the even runs, tested on the odd ones.
 
-    Raises `InvalidInput` unless both have the same shape, with at least 20 runs each, and all
-    numbers are finite.
+    Raises `InvalidInput` unless both arrays have the same shape, at least 20 runs each, and finite
+    numbers.
 
     Examples
     --------
@@ -102,82 +102,102 @@ def audit(
     >>> evidence.hits, evidence.false_hits, round(evidence.epsilon_lower_bound, 2)
     (500, 0, 4.18)
     """
-    require(one.ndim == 2 and one.shape == two.shape, "runs", "of one shape", two.shape)
-    require(2 * len(one) >= LEAST_RUNS, "runs", f"at least {LEAST_RUNS}", 2 * len(one))
+    require(
+        outputs.ndim == 2 and outputs.shape == neighbour_outputs.shape,
+        "runs",
+        "of one shape",
+        neighbour_outputs.shape,
+    )
+    require(2 * len(outputs) >= LEAST_RUNS, "runs", f"at least {LEAST_RUNS}", 2 * len(outputs))
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
     require(0 < confidence < 1, "confidence", "above 0 and below 1", confidence)
-    finite = bool(np.isfinite(one).all() and np.isfinite(two).all())
+    finite = bool(np.isfinite(outputs).all() and np.isfinite(neighbour_outputs).all())
     require(finite, "runs", "finite numbers", "one that is not")
-    first, second = statistics(one, two)
+    first_values, second_values = statistics(outputs, neighbour_outputs)
     level = 1 - confidence
-    threshold, above, likelier = best_event(first[::2], second[::2], delta, level)
-    p, q = (first[1::2], second[1::2]) if likelier else (second[1::2], first[1::2])
-    hits, false_hits = (int(((x > threshold) == above).sum()) for x in (p, q))
+    threshold, is_above, likelier = best_event(first_values[::2], second_values[::2], delta, level)
+    p, q = (
+        (first_values[1::2], second_values[1::2])
+        if likelier
+        else (second_values[1::2], first_values[1::2])
+    )
+    hits, false_hits = (int(((x > threshold) == is_above).sum()) for x in (p, q))
     return Evidence(
-        runs=2 * len(one),
+        runs=2 * len(outputs),
         epsilon_lower_bound=float(proven_epsilon(hits, false_hits, len(p), delta, level)),
         delta=delta,
         confidence=confidence,
         threshold=threshold,
-        above=above,
+        is_above=is_above,
         hits=hits,
         false_hits=false_hits,
         tested=len(p),
     )
 
 
-def statistics(one: Vector, two: Vector) -> tuple[Vector, Vector]:
-    """Return one number a run, shape (runs,): along the direction that separates the even runs."""
-    direction = separating_direction(one[::2], two[::2])
-    return one @ direction, two @ direction
+def statistics(outputs: Vector, neighbour_outputs: Vector) -> tuple[Vector, Vector]:
+    """Return one number per run, shape (runs,), along the best direction of the even runs."""
+    direction = separating_direction(outputs[::2], neighbour_outputs[::2])
+    return outputs @ direction, neighbour_outputs @ direction
 
 
-def separating_direction(one: Vector, two: Vector) -> Vector:
-    """Return Fisher's linear discriminant of two samples, shape (k,); k numbers a run.
+def separating_direction(outputs: Vector, neighbour_outputs: Vector) -> Vector:
+    """Return Fisher's linear discriminant of two samples with k numbers per run, shape (k,).
 
-    Any direction is valid; this one is best for Gaussian noise that is the same on both.
+    Any direction is valid; this one is best if the noise is Gaussian and the same on both.
     """
-    if one.shape[1] == 1:
+    if outputs.shape[1] == 1:
         return np.ones(1)
-    both = np.concatenate([one, two])
-    scale = both.std(axis=0)
-    scale = np.where(scale > 0, scale, np.inf)  # what never changes says nothing
-    gap = (one.mean(axis=0) - two.mean(axis=0)) / scale
-    centred = np.concatenate([one - one.mean(axis=0), two - two.mean(axis=0)]) / scale
+    pooled = np.concatenate([outputs, neighbour_outputs])
+    scale = pooled.std(axis=0)
+    scale = np.where(scale > 0, scale, np.inf)  # a constant feature gets no weight
+    gap = (outputs.mean(axis=0) - neighbour_outputs.mean(axis=0)) / scale
+    centred = (
+        np.concatenate(
+            [outputs - outputs.mean(axis=0), neighbour_outputs - neighbour_outputs.mean(axis=0)]
+        )
+        / scale
+    )
     scatter = centred.T @ centred / len(centred)
     scatter += (RIDGE * max(float(np.trace(scatter)), 1e-300) + 1e-300) * np.eye(len(gap))
     direction: Vector = np.linalg.lstsq(scatter, gap, rcond=None)[0] / scale
     return direction
 
 
-def best_event(one: Vector, two: Vector, delta: float, level: float) -> tuple[float, bool, bool]:
-    """Return the event that proves most on these runs: threshold, whether above, and for whom.
+def best_event(
+    values: Vector, neighbour_values: Vector, delta: float, level: float
+) -> tuple[float, bool, bool]:
+    """Return the event that proves most: threshold, whether it is above, which side is likelier.
 
-    Of events that prove the same, the one in the middle is taken.
+    Among equally good events the middle one is taken.
     """
-    pooled = np.sort(np.concatenate([one, two]))
-    last = len(pooled) - 1
-    even = np.linspace(0, last, min(len(pooled), CUTS))
-    tails = np.geomspace(1, max(last, 1), min(len(pooled), CUTS // 4))  # few are beyond
-    ranks = np.unique(np.concatenate([even, tails, last - tails]).round().astype(np.intp))
-    ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last)], last // 2))
+    pooled = np.sort(np.concatenate([values, neighbour_values]))
+    last_rank = len(pooled) - 1
+    even = np.linspace(0, last_rank, min(len(pooled), CUTS))
+    tails = np.geomspace(
+        1, max(last_rank, 1), min(len(pooled), CUTS // 4)
+    )  # finely spaced in the tails
+    ranks = np.unique(np.concatenate([even, tails, last_rank - tails]).round().astype(np.intp))
+    ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last_rank)], last_rank // 2))
     cuts = (pooled[ranks] + pooled[ranks + 1]) / 2
-    over = [len(x) - np.searchsorted(np.sort(x), cuts, side="right") for x in (one, two)]
+    counts_above = [
+        len(x) - np.searchsorted(np.sort(x), cuts, side="right") for x in (values, neighbour_values)
+    ]
     best, event = -math.inf, (float(cuts[0]), True, True)
-    for above in (True, False):
-        p, q = over if above else [len(one) - count for count in over]
+    for is_above in (True, False):
+        p, q = counts_above if is_above else [len(values) - count for count in counts_above]
         for likelier in (True, False):
             hits, false_hits = (p, q) if likelier else (q, p)
-            proven = proven_epsilon(hits, false_hits, len(one), delta, level)
+            proven = proven_epsilon(hits, false_hits, len(values), delta, level)
             if proven.max() > best:
                 best = float(proven.max())
                 tied = np.flatnonzero(proven == proven.max())
-                event = (float(cuts[tied[len(tied) // 2]]), above, likelier)
+                event = (float(cuts[tied[len(tied) // 2]]), is_above, likelier)
     return event
 
 
 def checkpoints(runs: int) -> tuple[int, ...]:
-    """Return the numbers of runs at which an audit is looked at: 1-2-5 from 100 to `runs`.
+    """Return the numbers of runs after which an audit looks: 1-2-5 from 100 to `runs`.
 
     Examples
     --------
@@ -191,7 +211,7 @@ def checkpoints(runs: int) -> tuple[int, ...]:
 
 
 def shared_confidence(confidence: float, looks: int) -> float:
-    """Return the confidence of one of `looks` pieces of evidence, such that all hold together.
+    """Return the confidence for each of `looks` pieces of evidence so that all hold together.
 
     The probability that any of them exceeds the true epsilon is then at most 1 - `confidence`.
     """

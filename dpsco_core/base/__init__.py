@@ -1,1 +1,1 @@
-"""What everything stands on: errors, cards, array types, text, limits, seeds."""
+"""The common base of all packages: errors, cards, array types, text, limits, seeds."""

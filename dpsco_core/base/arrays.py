@@ -1,8 +1,8 @@
-"""The door for arrays from outside: real numbers as float64, and one sentence for the rest.
+"""Conversion of arrays from outside to float64, with one sentence for whatever is refused.
 
 Sensitivities are proven for real numbers. Unsigned integers wrap around (minus a record of 1 is
 4294967295), short floats overflow, complex numbers have a part that no noise covers, and a mask is
-lost on the way: so every array of records, gradients or exact values passes `real_array` first.
+silently lost. So every array of records, gradients or exact values passes `real_array` first.
 """
 
 from dataclasses import is_dataclass
@@ -24,14 +24,14 @@ def real_array(
     name: str,
     value: object,
     *,
-    # whether float32 stays, for half the memory; every reader then converts what it reads
+    # whether float32 stays, for half the memory; readers then convert what they read
     keep_single: bool = False,
 ) -> Vector:
-    """Return an array of real numbers as a plain array of float64: itself where it is one.
+    """Return an array of real numbers as a plain float64 array: itself if it is one already.
 
-    An integer beyond 2^53 and a number of extended precision are rounded to the nearest double, an
-    extended one beyond the range becomes infinite: one entry at a time, so that neighbours stay
-    neighbours. What is refused depends on the type alone, never on an entry.
+    Integers beyond 2^53 and numbers of extended precision are rounded to the nearest double, and
+    extended numbers beyond its range become infinite. Each entry is converted by itself, so that
+    neighbours stay neighbours. Refusals depend on the type alone, never on an entry.
 
     Raises `InvalidInput` for anything else: complex numbers, objects, dates, text, fields, a list.
 
@@ -46,20 +46,22 @@ def real_array(
     """
     if type(value) is np.ndarray and value.dtype == _DOUBLE:
         return value
-    must, kind = "a numpy array of real numbers", type(value).__name__
+    condition, kind = "a numpy array of real numbers", type(value).__name__
     if not isinstance(value, np.ndarray):
-        raise InvalidInput(f"{name} must be {must}, got {name}={kind}.")
+        raise InvalidInput(f"{name} must be {condition}, got {name}={kind}.")
     require(not isinstance(value, np.ma.MaskedArray), name, "an array without a mask", kind)
-    require(value.dtype.kind in "biuf", name, must, value.dtype)
-    single = keep_single and value.dtype.type is np.float32
+    require(value.dtype.kind in "biuf", name, condition, value.dtype)
+    keeps_single = keep_single and value.dtype.type is np.float32
     # A signalling NaN becomes a quiet one, and a long double may be beyond the largest double.
     with np.errstate(invalid="ignore", over="ignore"):
-        plain: Vector = np.asarray(value).astype(np.float32 if single else _DOUBLE, copy=False)
+        plain: Vector = np.asarray(value).astype(
+            np.float32 if keeps_single else _DOUBLE, copy=False
+        )
     return plain
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """Return a view of an array that cannot be written to; the array itself stays as it is.
+    """Return a read-only view of an array; the array itself stays writeable.
 
     Examples
     --------
@@ -73,11 +75,11 @@ def read_only(array: AnyArray) -> AnyArray:
 
 
 def close_arrays(value: object) -> None:
-    """Make every array that `value` holds read only, and the memory behind it.
+    """Make every array inside `value`, and the memory behind it, read-only.
 
-    `value` is an array, a dataclass, or a container of them. Views of what was closed cannot be
-    made writeable again. For what this program has made: an array of a caller's own would be
-    closed to the caller, too.
+    `value` is an array, a dataclass, or a container of them. Views of a closed array cannot be made
+    writeable again. Use it only for arrays that this program has made: a caller's own array would
+    become read-only for the caller, too.
 
     Examples
     --------
@@ -86,21 +88,21 @@ def close_arrays(value: object) -> None:
     >>> x.flags.writeable, x.view().flags.writeable
     (False, False)
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if one is None or isinstance(one, int | float | str | type) or id(one) in seen:
+        item = waiting.pop()
+        if item is None or isinstance(item, int | float | str | type) or id(item) in visited:
             continue
-        seen.add(id(one))
-        if isinstance(one, np.ndarray):
-            one.flags.writeable = False
-            waiting.append(one.base)
-            if one.dtype.hasobject:
-                waiting.extend(one.flat)
-        elif isinstance(one, tuple | list | set | frozenset):
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            waiting.extend(one.values())
-        elif is_dataclass(one):
-            waiting.extend(vars(one).values() if hasattr(one, "__dict__") else ())
+        visited.add(id(item))
+        if isinstance(item, np.ndarray):
+            item.flags.writeable = False
+            waiting.append(item.base)
+            if item.dtype.hasobject:
+                waiting.extend(item.flat)
+        elif isinstance(item, tuple | list | set | frozenset):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+        elif is_dataclass(item):
+            waiting.extend(vars(item).values() if hasattr(item, "__dict__") else ())

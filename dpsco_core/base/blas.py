@@ -1,7 +1,7 @@
-"""One BLAS thread a cell: sums come out the same on every number of cores.
+"""One BLAS thread per cell, so that sums are the same on every number of cores.
 
-BLAS splits large products among its threads, and so adds in an order that depends on their number.
-Cells run beside each other, so that its threads would only get in their way.
+BLAS splits large products among its threads, and its order of additions depends on their number.
+Cells already run in parallel, so more threads would not make them faster.
 """
 
 import threading
@@ -14,33 +14,33 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Limit:
-    """Who is inside: the setting itself is one for the whole process."""
+    """The limit, which applies to the whole process, and how many blocks use it."""
 
     lock = threading.Lock()
-    inside = 0
+    users = 0
     limiter: Any = None
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread inside the block, in every thread of this process.
+    """Limit BLAS to one thread within the block, in every thread of this process.
 
-    When the last block is left, BLAS has as many threads as before the first.
+    When the last block ends, BLAS gets back the number of threads that it had before the first.
     """
     with _Limit.lock:
-        if _Limit.inside == 0:
+        if _Limit.users == 0:
             _take_control()
             _Limit.limiter = _libraries().limit(limits=1, user_api="blas")
-        _Limit.inside += 1
+        _Limit.users += 1
     try:
         yield
     finally:
         with _Limit.lock:
-            _Limit.inside -= 1
-            if _Limit.inside == 0:
+            _Limit.users -= 1
+            if _Limit.users == 0:
                 _take_control()
                 _Limit.limiter.restore_original_limits()
-                _take_control()  # control is given up again
+                _take_control()  # releases the control
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +49,7 @@ def _libraries() -> ThreadpoolController:
 
 
 def _take_control() -> None:
-    """Let this thread set the limits: threadpoolctl 3.8 heeds one thread and ignores all others."""
+    """Let this thread set the limits: threadpoolctl 3.8 obeys only one thread."""
     for library in _libraries().lib_controllers:
         if clear := getattr(library, "clear_controlling_thread", None):
             clear(force=True)

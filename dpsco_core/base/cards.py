@@ -1,4 +1,4 @@
-"""What every entry of the catalogue says about itself."""
+"""The cards of the catalogue: what every entry says about itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from dpsco_core.base.loss_classes import MEAN, LossClass
 Privacy = Literal["none", "pure", "zcdp", "approx"]
 Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
-# Whose lower bounds bind the methods that guarantee a notion. Those on (epsilon, delta) hold under
-# such a budget alone, and there a zCDP method is one of those algorithms.
+# The notions whose lower bounds bind a method with the given notion. Lower bounds for (epsilon,
+# delta) are used under such a budget only, where a zCDP method is one of those algorithms.
 BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
     "none": ("none",),
     "pure": ("none", "approx", "zcdp", "pure"),
@@ -26,12 +26,12 @@ Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its key is the short form in which it is cited."""
+    """A paper; its key is the short form of its citation."""
 
     key: str
     title: str
     authors: str
-    year: int  # the year of publication, where that is later than the key's
+    year: int  # the year of publication, which may be later than the key's
     venue: str
     doi: str = ""
 
@@ -51,7 +51,7 @@ KAMATH_2022 = _paper(
     "Gautam Kamath, Xingtu Liu, Huanyu Zhang",
     "ICML 2022",
 )
-# Known by the year of its preprint.
+# Named by the year of its preprint.
 ZHAO_2024 = Paper(
     "Zhao et al. 2024",
     "Differential Private Stochastic Optimization with Heavy-tailed Data: Towards Optimal Rates",
@@ -223,7 +223,7 @@ ASI_LIU_TIAN_2024 = _paper(
     "Hilal Asi, Daogao Liu, Kevin Tian",
     "NeurIPS 2024",
 )
-# Known by the year of its first conference version.
+# Named by the year of its first conference version.
 LOWY_RAZAVIYAYN_2023 = Paper(
     "Lowy-Razaviyayn 2023",
     "Private Stochastic Optimization with Large Worst-Case Lipschitz Parameter",
@@ -238,56 +238,55 @@ ACHARYA_2021 = _paper(
     "ALT 2021",
 )
 
-# The problems whose losses are Lipschitz, and have a closed form or a curvature, once records are
+# The problems whose losses become Lipschitz, with a closed form or a curvature, once records are
 # shrunk.
 BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The catalogue's row for a distribution, and the base of the other cards."""
+    """The catalogue's entry for a distribution, and the base of the other cards."""
 
-    slug: str  # the fixed name that scenarios, URLs and the command line use
-    name: str  # the name that people read
-    paper: Paper  # where it is from
+    slug: str  # the fixed name in scenarios, URLs and the command line
+    name: str  # the name for people
+    paper: Paper  # its source
     statement: str  # the statement's number in that paper, such as `"Algorithm 2, Theorem 2"`
     summary: str  # one sentence for a reader who does not know the paper
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemCard(Card):
-    # what its loss has, whatever the law of its records; least squares is strongly convex where the
-    # features fill the space, which those of a hard instance do not
+    # the properties of its loss, whatever the law of its records; least squares is strongly convex
+    # if the features span the space, which those of a hard instance do not
     loss_class: LossClass
 
     @property
     def quantity(self) -> Quantity:
-        """What the bounds on it bound."""
+        """The quantity that bounds for this problem bound."""
         return "l2 error" if self.loss_class.form == "l2" else "excess risk"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
-    privacy: Privacy  # the notion in which the method is private of itself; see `budgets`
-    # Of a method that is zCDP of itself: whether it has a pure form, with which it meets a pure
-    # budget.
+    privacy: Privacy  # the strongest notion that it satisfies; see `budgets`
+    # for a zCDP method: whether it also has a pure form, for pure budgets
     pure_form: bool = False
-    short: str = ""  # its name where there is little room, as beside the lines of a figure
-    # whether it chooses the radius that it clips to from the records, by releases of its own; all
-    # other radii are fixed before any record is seen
+    short: str = ""  # a short name, for labels in a figure
+    # whether it chooses its clipping radius from the records, by private releases; all other radii
+    # are fixed before any record is seen
     private_radius: bool = False
     geometry: str = "l2"  # `"l2"` or another norm
     level: Level = "item"  # what a neighbour replaces
     problems: tuple[str, ...] = ("mean",)  # slugs of the problems that it solves
     # slug of the upper bound whose exponents predict its slope; empty if there is none
     rate: str = ""
-    caveat: str = ""  # what a reader must know before trusting it; empty if nothing
+    caveat: str = ""  # a warning to readers; may be empty
 
     @property
     def budgets(self) -> tuple[Privacy, ...]:
-        """The kinds of budget under which the method can run; every one if it is not private.
+        """The kinds of budget under which the method can run; all of them if it is not private.
 
-        What is zCDP serves an (epsilon, delta) budget too, and what is pure serves all three.
+        A zCDP method also serves an (epsilon, delta) budget, and a pure one serves all three.
         """
         kinds: tuple[Privacy, ...] = ("pure", "zcdp", "approx")
         if self.privacy == "none" or self.pure_form:
@@ -298,84 +297,87 @@ class MethodCard(Card):
 @dataclass(frozen=True, kw_only=True)
 class BoundCard(Card):
     kind: Literal["upper", "lower"]
-    quantity: Quantity = "l2 error"  # What is bounded. Only like is compared with like.
-    # `"explicit"`: every constant is proven. `"rate"`: constants (and logarithms, where the summary
+    quantity: Quantity = "l2 error"  # what is bounded; only bounds on equal quantities are compared
+    # `"explicit"`: every constant is proven. `"rate"`: constants (and logarithms, if the summary
     # says so) are hidden, and the value is the expression with constant 1.
     constant: Literal["explicit", "rate"]
-    # in which sense the bound holds
+    # the sense in which the bound holds
     guarantee: Guarantee = "expectation"
     latex: str  # the formula
-    # Upper bounds: the notion that the method guarantees. Lower bounds: the class of algorithms
-    # that it binds; `"none"` binds every algorithm.
+    # upper bounds: the notion that the method guarantees; lower bounds: the algorithms that they
+    # bind, where `"none"` means every algorithm
     privacy: Privacy
     method: str = ""  # slug of the method that attains an upper bound; empty for lower bounds
     # slug of the distribution on which a lower bound binds; empty if the catalogue has none
     instance: str = ""
-    # slug of the problem that makes the hard instance, with that distribution
+    # slug of the problem that forms the hard instance with that distribution
     instance_problem: str = "mean"
-    # the losses that the statement is about: an upper bound holds for all of them, a lower one is a
-    # worst case over them
+    # the losses of the statement: an upper bound holds for all of them, a lower bound is a worst
+    # case over them
     loss_class: LossClass = MEAN
-    # lower bounds: the losses of the hard instance of the proof, a part of `loss_class`
+    # lower bounds: the losses of the proof's hard instance, a part of `loss_class`
     instance_class: LossClass = MEAN
-    # The laws of the records that the statement is about, where it does not bound the gradient of
-    # every record; see `laws`.
+    # the laws of the records in the statement, unless it bounds the gradient of every record; see
+    # `laws`
     law_class: LawClass = COORDINATE
-    # What a neighbour replaces in the statement. A bound at item level sees the n m items of n
+    # What a neighbour replaces in the statement. A bound at item level treats the n m items of n
     # users as records.
     level: Level = "item"
-    problems: tuple[str, ...] = ("mean",)  # slugs of the problems beside which the bound is drawn
-    geometry: Literal["l2", "lq"] = "l2"  # the geometry that the statement is about
-    # lower bounds: whether a figure draws it; a variant of one that is drawn is in tables only
+    problems: tuple[str, ...] = ("mean",)  # slugs of the problems with which the bound is drawn
+    geometry: Literal["l2", "lq"] = "l2"  # the geometry of the statement
+    # lower bounds: whether figures draw it; a variant of a drawn bound is listed in tables only
     drawn: bool = True
-    # lower bounds: whether it is the one that figures call Fano's, for its algorithms and losses
+    # lower bounds: whether figures call it Fano's, for its algorithms and losses
     is_fano: bool = False
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
     @cached_property
     def laws(self) -> LawClass:
-        """The class of laws that the statement is about: a Lipschitz loss has bounded gradients."""
+        """The class of laws of the statement; a Lipschitz loss has bounded gradients."""
         return BOUNDED if self.loss_class.lipschitz else self.law_class
 
     @cached_property
     def of_law(self) -> bool:
-        """Whether it is a bound for one law, which it is told, or for laws near it."""
+        """Whether it is a bound for one given law, or for laws near it."""
         return not self.law_class.constants
 
     @property
     def class_text(self) -> str:
-        """The class of laws and of losses that the statement is about."""
+        """The classes of laws and of losses of the statement."""
         losses = "" if self.loss_class == MEAN else " losses"
         return f"{self.laws}; {self.loss_class}{losses}"
 
-    def meets(self, lower: "BoundCard", covers: tuple[LawClass, ...]) -> bool:
-        """Whether a lower bound is about what this upper bound is about: then it is no larger.
+    def is_comparable_with(self, lower: "BoundCard", covers: tuple[LawClass, ...]) -> bool:
+        """Whether a lower bound cannot exceed this upper bound.
 
-        Both are proven, of one number, and the lower one binds this one's algorithm on losses and
-        laws of its class. `covers`: the classes of laws on which this one holds at the setting.
+        This holds if both are proven for the same quantity, and the lower bound binds this one's
+        algorithm on losses and laws of its class. `covers` lists the classes of laws for which this
+        bound holds at the setting.
         """
-        sure = ("explicit", "expectation", self.quantity)
+        proven_kind = ("explicit", "expectation", self.quantity)
         return (
             (self.kind, lower.kind) == ("upper", "lower")
-            and (self.constant, self.guarantee) == sure[:2]
-            and (lower.constant, lower.guarantee, lower.quantity) == sure
+            and (self.constant, self.guarantee) == proven_kind[:2]
+            and (lower.constant, lower.guarantee, lower.quantity) == proven_kind
             and lower.privacy in BINDING[self.privacy]
-            and lower.instance_class.within(self.loss_class)
+            and lower.instance_class.is_within(self.loss_class)
             and lower.laws in covers
         )
 
     def applies_to(self, problem: LossClass) -> bool:
-        """Whether the bound is about methods for a class of problems: a `ProblemCard.loss_class`.
+        """Whether the bound covers methods for a class of problems: a `ProblemCard.loss_class`.
 
-        An upper bound is where its class contains the problems; their smoothness and Lipschitz
-        constants depend on the law of the records, and are among its hypotheses. A lower bound is
-        where the problems' class contains its hard instance: one that is proven with linear losses
-        does not bind a method that may rely on strong convexity, or on gradients bounded by 1.
+        An upper bound does if its class contains the problems; their smoothness and Lipschitz
+        constants depend on the law of the records, and are among its hypotheses. A lower bound does
+        if the problems' class contains its hard instance: a bound proven with linear losses does
+        not bind a method that may rely on strong convexity, or on gradients bounded by 1.
         """
-        own = self.instance_class.within(problem)
-        return own if self.kind == "lower" else problem.bends_as(self.loss_class)
+        contains_instance = self.instance_class.is_within(problem)
+        return (
+            contains_instance if self.kind == "lower" else problem.has_curvature_of(self.loss_class)
+        )
 
     def is_wider(self, problem: LossClass) -> bool:
-        """Whether losses of the statement need not have the curvature of those of a problem."""
+        """Whether losses of the statement may lack the curvature of a problem's losses."""
         return self.loss_class.curvature != problem.curvature

@@ -1,13 +1,13 @@
-"""Coefficients of a time that grows with rows, columns and elements."""
+"""Coefficients of a running time that grows with rows, columns and elements."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficients:
-    """Nanoseconds on the reference machine: fixed, and for each row, column and element.
+    """Nanoseconds on the reference machine: fixed, and per row, column and element.
 
-    Fitted by `benchmarks/cost.py`; `dpsco_core.runs.cost` scales them to the machine at hand.
+    `benchmarks/cost.py` fits them; `dpsco_core.runs.cost` scales them to the machine at hand.
     """
 
     fixed: float

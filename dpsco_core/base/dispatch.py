@@ -1,8 +1,8 @@
-"""Work handed to an executor: a bounded number of calls at a time, and those that are lost again.
+"""Calls to an executor: a bounded number at a time, repeated if they are lost.
 
-Nothing here knows what the work is. Any `concurrent.futures.Executor` will do; one that can say
-how many workers it has (``workers``), start again after a loss (``restart``) or find that those it
-waits for have gone (``check``) is asked to.
+The module knows nothing about the work itself. Any `concurrent.futures.Executor` will do. If it has
+them, its number of workers (``workers``), its restart after a loss (``restart``) and its check for
+lost workers (``check``) are used.
 """
 
 import os
@@ -26,39 +26,39 @@ Label = TypeVar("Label")
 Argument = TypeVar("Argument")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks; those of a run share something
+Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks in runs that share something
 
-RESTARTS = 3  # broken executors, with one call or in a row, after which the work is given up
-CHECK_EVERY = 5.0  # seconds without a result, before an executor is asked for its workers
-A_WORKER = 3  # calls that are waiting or running, for each worker
-SHORT, LONG = 0.1, 10.0  # seconds that a call with several tasks should take, and may take
+RESTARTS = 3  # breaks, with one call or in a row, that are tolerated
+CHECK_EVERY = 5.0  # seconds without a result until the executor's workers are checked
+CALLS_PER_WORKER = 3  # calls waiting or running per worker
+SHORT, LONG = 0.1, 10.0  # the aim and the limit, in seconds, for a call with several tasks
 
 
 class WorkersLost(InvalidInput):
-    """Those who worked are gone; what had finished is in the store."""
+    """The workers are gone; finished results are in the store."""
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for a short block; it is raised at the block's end.
+    """Delay Ctrl-C during a short block; it is raised at the block's end.
 
-    An exception that comes out of the first line of a ``with`` statement can leave a lock of a
-    future or a queue taken, and a thread that waits for it would keep the process from ending. It
-    does nothing outside the main thread, the only one in which Ctrl-C is raised, or where the
-    program does something else at a Ctrl-C than to call a function of Python's.
+    An exception raised inside the standard library can leave a lock of a future or a queue taken,
+    and a thread that waits for the lock would keep the process from ending. Nothing is done outside
+    the main thread, the only one in which Ctrl-C is raised, or if the program handles Ctrl-C by
+    anything but a Python function.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
         return
-    came: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
+    frames: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda _, frame: frames.append(frame))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(signal.SIGINT, came[0])
+        signal.signal(signal.SIGINT, handler)
+        if frames:
+            handler(signal.SIGINT, frames[0])
 
 
 def cores() -> int:
@@ -67,44 +67,44 @@ def cores() -> int:
 
 
 def workers_of(executor: Executor) -> int:
-    """Return how many workers an executor says it has, or this machine's cores."""
+    """Return the number of workers of an executor, or of this machine's cores if unknown."""
     return int(getattr(executor, "workers", 0)) or cores()
 
 
 def finished(
     executor: Executor,
-    function: Callable[[Argument], Result],  # importable by name: it reaches other processes
-    # Returns the next label and argument, or None while there is none. The end is when nothing runs
-    # and it returns None.
+    function: Callable[[Argument], Result],  # importable by name, to reach other processes
+    # Returns the next label and argument, or None if there is none at the moment. The work ends
+    # when it returns None and nothing is running.
     take: Callable[[], tuple[Label, Argument] | None],
-    ahead: int,  # the most calls that the executor holds at a time
+    most_calls: int,  # the largest number of calls that the executor holds at a time
 ) -> Generator[tuple[Label, Result], None, None]:
-    """Yield what a function gives as it finishes, with the label of its argument.
+    """Yield the results of a function as they finish, with the labels of their arguments.
 
-    What was running when a worker died runs again if the executor can restart: together with other
-    calls once, after that alone, when all others have finished. Raises `WorkersLost` if the
-    executor breaks more than `RESTARTS` times with the same call or without a result between,
-    cannot restart, or drops what it was given. Results that were there by then have been yielded.
+    If the executor can restart, the calls that were running when a worker died run again: once
+    together with other calls, then alone after all others. Raises `WorkersLost` if the executor
+    breaks more than `RESTARTS` times with the same call or without a result in between, cannot
+    restart, or drops calls. Results that existed by then have been yielded.
     """
-    calls = _Calls(executor, function, take, ahead)
-    in_a_row = 0
+    calls = _Calls(executor, function, take, most_calls)
+    breaks_in_a_row = 0
     try:
         while True:
             try:
                 if not calls.submit():
                     return
-                for future in calls.some_done():
+                for future in calls.wait_for_some():
                     with uninterrupted():
                         result = future.result()
-                    in_a_row = 0
+                    breaks_in_a_row = 0
                     yield calls.running.pop(future).label, result
             except BrokenExecutor as problem:
-                in_a_row += 1
-                _restart(executor, in_a_row, calls.lose(), problem)
+                breaks_in_a_row += 1
+                _restart(executor, breaks_in_a_row, calls.lose(), problem)
             except CancelledError:
-                must = "executor must run what it is given"
-                raise _given_up(must, "calls that were dropped") from None
-    finally:  # whoever stops reading has no use for the rest
+                condition = "executor must run what it is given"
+                raise _work_lost(condition, "calls that were dropped") from None
+    finally:  # a reader that stops has no use for the rest
         with uninterrupted():
             for future in calls.running:
                 future.cancel()
@@ -114,125 +114,133 @@ def finished(
 class _Call(Generic[Label, Argument]):
     label: Label
     argument: Argument
-    losses: int = 0  # how often the executor broke while it held this call
+    losses: int = 0  # how often the executor broke while holding this call
 
 
 @dataclass(eq=False)
 class _Calls(Generic[Label, Argument, Result]):
-    """The calls that an executor holds, and those that it lost.
+    """The calls that an executor holds, and the calls that it lost.
 
-    Which of the lost calls ended its worker is not known. One that does so every time would take
-    others with it again and again, and one that lacks memory may have it when it is alone:
-    therefore calls that were lost twice are set aside until nothing else is left.
+    It is unknown which of the lost calls ended its worker. A call that always does so would take
+    others with it again and again, and a call that lacks memory may succeed alone. Calls that were
+    lost twice are therefore set aside until nothing else is left.
     """
 
     executor: Executor
     function: Callable[[Argument], Result]
     take: Callable[[], tuple[Label, Argument] | None]
-    ahead: int
+    most_calls: int
     running: dict[Future[Result], _Call[Label, Argument]] = field(default_factory=dict)
-    again: deque[_Call[Label, Argument]] = field(default_factory=deque)
-    aside: deque[_Call[Label, Argument]] = field(default_factory=deque)
-    done: SimpleQueue[Future[Result]] = field(default_factory=SimpleQueue)  # done, maybe lost since
+    retries: deque[_Call[Label, Argument]] = field(default_factory=deque)
+    suspects: deque[_Call[Label, Argument]] = field(default_factory=deque)
+    finished: SimpleQueue[Future[Result]] = field(
+        default_factory=SimpleQueue
+    )  # finished, though they may have been lost since
 
     def submit(self) -> bool:
-        """Give the executor what it may hold; False if it holds nothing and nothing is left."""
-        while len(self.running) < self.ahead and (call := self._next()):
+        """Submit as many calls as allowed; False if none is running and none is left."""
+        while len(self.running) < self.most_calls and (call := self._next_call()):
             try:
                 with uninterrupted():
                     future = self.executor.submit(self.function, call.argument)
                     self.running[future] = call
-                    future.add_done_callback(self.done.put)
+                    future.add_done_callback(self.finished.put)
             except BrokenExecutor:
-                self._keep(call)
+                self._keep_for_retry(call)
                 if not self.running:
                     raise
-                break  # those that run will say so, after what has finished
+                break  # the running calls report it, after the finished ones
         return bool(self.running)
 
-    def some_done(self) -> list[Future[Result]]:
-        """Wait for results; return what has finished, then what has failed."""
+    def wait_for_some(self) -> list[Future[Result]]:
+        """Wait for results; return finished calls, then failed ones."""
         check = getattr(self.executor, "check", None)
         while True:
-            try:  # a Ctrl-C may come here: this queue has no lock to lose
-                ready = {self.done.get(timeout=CHECK_EVERY if check else None)}
+            try:  # Ctrl-C is safe here, because this queue has no lock
+                ready = {self.finished.get(timeout=CHECK_EVERY if check else None)}
             except Empty:
                 assert check is not None
-                check()  # raises if nobody is left to wait for
+                check()  # raises if no worker is left
                 continue
-            while not self.done.empty():
-                ready.add(self.done.get())
+            while not self.finished.empty():
+                ready.add(self.finished.get())
             with uninterrupted():
-                done = sorted(ready & self.running.keys(), key=_failed)
-            if done:
-                return done
+                ready_in_order = sorted(ready & self.running.keys(), key=_has_failed)
+            if ready_in_order:
+                return ready_in_order
 
     def lose(self) -> int:
-        """Keep the calls without a result for later; return how often one of them was lost."""
+        """Keep the calls without a result for later; return the most losses of one call."""
         with uninterrupted():
-            lost = [future for future in self.running if not future.done() or _failed(future)]
-        calls = [self.running.pop(future) for future in lost]
+            lost_futures = [
+                future for future in self.running if not future.done() or _has_failed(future)
+            ]
+        calls = [self.running.pop(future) for future in lost_futures]
         for call in calls:
             call.losses += 1
-            self._keep(call)
+            self._keep_for_retry(call)
         return max((call.losses for call in calls), default=0)
 
-    def _next(self) -> _Call[Label, Argument] | None:
-        if self.again:
-            return self.again.popleft()
-        if (taken := self.take()) is not None:
-            return _Call(*taken)
-        return self.aside.popleft() if self.aside and not self.running else None
+    def _next_call(self) -> _Call[Label, Argument] | None:
+        if self.retries:
+            return self.retries.popleft()
+        if (next_item := self.take()) is not None:
+            return _Call(*next_item)
+        return self.suspects.popleft() if self.suspects and not self.running else None
 
-    def _keep(self, call: _Call[Label, Argument]) -> None:
-        (self.aside if call.losses > 1 else self.again).append(call)
+    def _keep_for_retry(self, call: _Call[Label, Argument]) -> None:
+        (self.suspects if call.losses > 1 else self.retries).append(call)
 
 
-def _failed(future: Future[Result]) -> bool:
+def _has_failed(future: Future[Result]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecutor) -> None:
-    must = "workers must stay alive"
+def _restart(
+    executor: Executor, breaks_in_a_row: int, losses_of_a_call: int, problem: BrokenExecutor
+) -> None:
+    condition = "workers must stay alive"
     if not hasattr(executor, "restart"):
-        raise _given_up(must, str(problem).rstrip(".") or type(problem).__name__) from problem
-    if max(in_a_row, same) > RESTARTS:
-        row = f"{in_a_row} deaths in a row" if in_a_row > RESTARTS else ""
-        raise _given_up(must, row or f"{same} deaths with the same call") from None
+        raise _work_lost(condition, str(problem).rstrip(".") or type(problem).__name__) from problem
+    if max(breaks_in_a_row, losses_of_a_call) > RESTARTS:
+        row = f"{breaks_in_a_row} deaths in a row" if breaks_in_a_row > RESTARTS else ""
+        raise _work_lost(
+            condition, row or f"{losses_of_a_call} deaths with the same call"
+        ) from None
     with uninterrupted():
         executor.restart()
 
 
-def _given_up(must: str, actual: str) -> WorkersLost:
-    return WorkersLost(f"{must}, got {actual}; what had finished is kept.")
+def _work_lost(condition: str, actual: str) -> WorkersLost:
+    return WorkersLost(f"{condition}, got {actual}; what had finished is kept.")
 
 
 def in_order(
     executor: Executor, function: Callable[[Argument], Result], arguments: Iterable[Argument]
 ) -> Generator[Result, None, None]:
-    """Yield what a function gives for every argument, in their order, whatever finishes first.
+    """Yield the results of a function in the order of its arguments, whichever finishes first.
 
-    At most a few results a worker are held back for an earlier one that is late.
+    At most a few results per worker wait for an earlier one that is late.
     """
-    ahead = A_WORKER * workers_of(executor)
+    most_calls = CALLS_PER_WORKER * workers_of(executor)
     numbered = enumerate(arguments)
     early: dict[int, Result] = {}
-    following = taken = 0
+    next_number = started = 0
 
     def take() -> tuple[int, Argument] | None:
-        nonlocal taken
-        if taken >= following + 2 * ahead:
+        nonlocal started
+        if started >= next_number + 2 * most_calls:
             return None
         call = next(numbered, None)
-        taken += call is not None
+        started += call is not None
         return call
 
-    with closing(finished(executor, function, take, ahead)) as results:
+    with closing(finished(executor, function, take, most_calls)) as results:
         for number, result in results:
             early[number] = result
-            while following in early:
-                yield early.pop(following)
-                following += 1
+            while next_number in early:
+                yield early.pop(next_number)
+                next_number += 1
 
 
 def in_groups(
@@ -241,59 +249,68 @@ def in_groups(
     tasks: Iterable[Task],
     alike: Callable[[Task], Hashable],
 ) -> Generator[tuple[Task, Result], None, None]:
-    """Yield tasks and what a function gives for each, as they finish.
+    """Yield tasks and the results of a function for each, as they finish.
 
-    Consecutive tasks with the same `alike` go to one worker, which can keep what they share. A
-    call takes about `SHORT` seconds or one task: a worker hands back what it did not come to.
-    What is left is shared out evenly towards the end.
+    Consecutive tasks with equal `alike` go to one worker, which can cache what they share. A call
+    takes about `SHORT` seconds or one task: a worker returns the tasks that it did not reach.
+    Towards the end the remaining tasks are divided evenly.
     """
     workers = workers_of(executor)
-    runs = deque(_in_runs(tasks, alike))
-    left, seen, seconds = sum(map(len, runs)), 0.0, 0.0  # what is long ago counts less
+    runs = deque(_group_runs(tasks, alike))
+    remaining, recent_tasks, recent_seconds = (
+        sum(map(len, runs)),
+        0.0,
+        0.0,
+    )  # older measurements count less
 
     def take() -> tuple[Runs[Task], Runs[Task]] | None:
-        """Return the next group, as its own label."""
-        nonlocal left
-        fair = -(-left // (2 * workers))
-        wanted = SHORT * seen / seconds if seconds else 1
+        """Return the next group, which is also its label."""
+        nonlocal remaining
+        fair = -(-remaining // (2 * workers))
+        wanted_size = SHORT * recent_tasks / recent_seconds if recent_seconds else 1
         group: list[tuple[Task, ...]] = []
         size = 0
-        while runs and size < min(wanted, fair):
+        while runs and size < min(wanted_size, fair):
             run = runs.popleft()
             if len(run) > fair - size:
                 runs.appendleft(run[fair - size :])
                 run = run[: fair - size]
             group.append(run)
             size += len(run)
-        left -= size
+        remaining -= size
         return (tuple(group), tuple(group)) if group else None
 
-    with closing(finished(executor, partial(_worked, function), take, A_WORKER * workers)) as done:
-        for group, (results, took) in done:
-            given = [task for run in group for task in run]
-            rest = given[len(results) :]  # comes before the others
-            runs.extendleft(reversed(_in_runs(rest, alike)))
-            left += len(rest)
-            seen, seconds = 0.9 * seen + len(results), 0.9 * seconds + took
-            yield from zip(given, results, strict=False)
+    with closing(
+        finished(executor, partial(_run_tasks, function), take, CALLS_PER_WORKER * workers)
+    ) as calls:
+        for group, (results, seconds) in calls:
+            group_tasks = [task for run in group for task in run]
+            unfinished = group_tasks[len(results) :]  # goes to the front of the queue
+            runs.extendleft(reversed(_group_runs(unfinished, alike)))
+            remaining += len(unfinished)
+            recent_tasks, recent_seconds = (
+                0.9 * recent_tasks + len(results),
+                0.9 * recent_seconds + seconds,
+            )
+            yield from zip(group_tasks, results, strict=False)
 
 
-def _in_runs(tasks: Iterable[Task], alike: Callable[[Task], Hashable]) -> list[tuple[Task, ...]]:
+def _group_runs(tasks: Iterable[Task], alike: Callable[[Task], Hashable]) -> list[tuple[Task, ...]]:
     return [tuple(run) for _, run in groupby(tasks, alike)]
 
 
-def _worked(function: Callable[[Task], Result], runs: Runs[Task]) -> tuple[list[Result], float]:
-    """Work on runs of tasks until the time is up, at least on one task; return the time too."""
+def _run_tasks(function: Callable[[Task], Result], runs: Runs[Task]) -> tuple[list[Result], float]:
+    """Run tasks until the time is up, but at least one; return the results and the seconds."""
     results: list[Result] = []
     started = time.perf_counter()
     for run in runs:
         begun = time.perf_counter()
-        until = started + SHORT
+        deadline = started + SHORT
         for place, task in enumerate(run):
-            if results and time.perf_counter() > until:
+            if results and time.perf_counter() > deadline:
                 return results, time.perf_counter() - started
             results.append(function(task))
-            if place == 0:  # it made what the run shares: that should serve a few more
-                first = time.perf_counter() - begun
-                until = max(until, begun + min(3 * first, LONG))
+            if place == 0:  # it prepared what the run shares, which a few more tasks should use
+                first_seconds = time.perf_counter() - begun
+                deadline = max(deadline, begun + min(3 * first_seconds, LONG))
     return results, time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""The ways in which the library says no, each in one sentence."""
+"""The errors of the library, each with a message of one sentence."""
 
 
 class InvalidInput(ValueError):
@@ -11,16 +11,16 @@ class NotApplicable(Exception):
     Parameters
     ----------
     reason : str
-        One sentence that names what is missing.
+        One sentence that names the obstacle.
     otherwise : str, optional
-        What else would let it run, after the change: ``"raise epsilon"``.
+        Another remedy, to follow the change: ``"raise epsilon"``.
     nearest : str, optional
-        The nearest change in words, such as ``"set delta=1e-06"``, where it is not `change`.
+        The nearest change in words, such as ``"set delta=1e-06"``, if `change` does not give it.
     changes : tuple of (str, value) pairs, optional
         The same change as scenario fields, for a page that offers it as a button; the field
-        ``"method"`` stands for another method in the place of this one.
+        ``"method"`` replaces this method by another.
     change : value
-        One field of it by its name, which is put into words here.
+        One such field by its name, which is put into words here.
     """
 
     def __init__(
@@ -35,30 +35,31 @@ class NotApplicable(Exception):
         assert len(change) <= 1 and not (change and nearest) and (change or not otherwise)
         for name, value in change.items():
             text = f"{value:g}" if isinstance(value, float) else str(value)
-            nearest = CHOSEN.get(name, f"set {name}=") + text
+            nearest = CHANGE_WORDS.get(name, f"set {name}=") + text
             nearest += f", or {otherwise}" if otherwise else ""
         super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
         self.reason, self.nearest, self.changes = reason, nearest, (*changes, *change.items())
 
     def or_method(self, slugs: tuple[str, ...]) -> "NotApplicable":
-        """Return the same refusal, which also names methods that could run in this one's place."""
+        """Return the same refusal with the names of methods that could run instead."""
         names = f"{', '.join(slugs[:-1])} or {slugs[-1]}" if slugs[1:] else slugs[0]
-        either = f"{self.nearest}, or " if self.nearest else ""
-        return NotApplicable(self.reason, nearest=f"{either}choose {names}", changes=self.changes)
+        prefix = f"{self.nearest}, or " if self.nearest else ""
+        return NotApplicable(self.reason, nearest=f"{prefix}choose {names}", changes=self.changes)
 
 
 class CodeFailed(InvalidInput, NotApplicable):
-    """Code that somebody added (`dpsco_core.plugins.extend`) raised, or gave back what it may not.
+    """Plugin code (`dpsco_core.plugins.extend`) raised an error, or returned something invalid.
 
-    It is bad input, and a method that cannot run: whoever shows either of the two shows this.
+    It is both bad input and a method that cannot run, so that every page that shows either shows
+    it.
     """
 
     def __init__(self, sentence: str) -> None:
         NotApplicable.__init__(self, sentence)
 
 
-# How a change begins of a field whose value is a name.
-CHOSEN = {
+# How a change starts in words, for fields whose value is a name.
+CHANGE_WORDS = {
     "distribution": "choose the distribution ",
     "problem": "choose the problem ",
     "method": "choose ",
@@ -66,7 +67,7 @@ CHOSEN = {
 
 
 def require(condition: bool, name: str, must_be: str, value: object) -> None:
-    """Raise `InvalidInput` in the one wording of the project unless `condition` holds.
+    """Raise `InvalidInput`, in the project's one wording, unless `condition` holds.
 
     Examples
     --------

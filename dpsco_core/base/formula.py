@@ -6,7 +6,7 @@
     power    = atom [ ("^" | "**") signed ]
     atom     = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 
-Nothing else is understood: no attribute, no index, no text, and no name but `LETTERS` and
+Nothing else is understood: no attributes, indices or text, and no names but `LETTERS` and
 `FUNCTIONS`.
 """
 
@@ -20,13 +20,13 @@ from typing import NoReturn
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
 
-LONGEST, DEEPEST = 300, 40  # characters, and brackets and signs within each other
-MOST = 4  # formulas of one text
-# What may be written, and the letter that it stands for.
+LONGEST, DEEPEST = 300, 40  # characters, and nested brackets and signs
+MOST_FORMULAS = 4  # formulas in one text
+# The letters that may be written, and what they stand for.
 LETTERS = {name: name for name in ("n", "d", "m", "p", "epsilon", "delta", "rho")}
 LETTERS |= {name: name for name in ("D", "q", "L", "kappa", "width")}
 LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho", "κ": "kappa"}
-# Name -> how many arguments it takes at least and at most, and what it returns of them.
+# Name -> the fewest and the most arguments, and the function of them.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
     "sqrt": (1, 1, math.sqrt),
     "log": (1, 1, math.log),
@@ -51,15 +51,15 @@ Value = Callable[[Mapping[str, float]], float]  # a function of the letters
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """A formula that has been read."""
+    """A parsed formula."""
 
     text: str
-    letters: tuple[str, ...]  # those in it, each once
-    value: Value = field(compare=False)  # NaN where it has none, infinite where it is too large
+    letters: tuple[str, ...]  # its letters, without repetition
+    value: Value = field(compare=False)  # NaN if it is undefined, infinite on overflow
 
 
 def parse_formula(text: str) -> Formula:
-    """Return what a text means; raises `InvalidInput` in one sentence.
+    """Return the formula that a text means; raises `InvalidInput` with one sentence.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def parse_formulas(text: str) -> tuple[Formula, ...]:
-    """Return the formulas of a text, which ``;`` separates; raises `InvalidInput` as one does.
+    """Return the formulas in a text separated by ``;``; raises `InvalidInput` as one does.
 
     Examples
     --------
@@ -83,12 +83,15 @@ def parse_formulas(text: str) -> tuple[Formula, ...]:
     """
     parts = [part for part in text.split(";") if part.strip()]
     require(
-        len(parts) <= MOST, "formula", f"at most {MOST}, separated by ;", f"{len(parts)} of them"
+        len(parts) <= MOST_FORMULAS,
+        "formula",
+        f"at most {MOST_FORMULAS}, separated by ;",
+        f"{len(parts)} of them",
     )
     return tuple(parse_formula(part) for part in parts)
 
 
-def _applied(function: Callable[..., float], *parts: Value) -> Value:
+def _compose(function: Callable[..., float], *parts: Value) -> Value:
     def value(letters: Mapping[str, float]) -> float:
         arguments = [part(letters) for part in parts]
         try:
@@ -113,12 +116,12 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
-def _refuse(condition: str, got: str) -> NoReturn:
-    raise InvalidInput(f"formula must be {condition}, got formula={shorten(got)}.")
+def _refuse(condition: str, text: str) -> NoReturn:
+    raise InvalidInput(f"formula must be {condition}, got formula={shorten(text)}.")
 
 
 class _Reader:
-    """Makes functions of the letters of tokens, from left to right; see the grammar above."""
+    """Turns tokens into functions of the letters, from left to right; see the grammar above."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
         self._tokens, self._place, self._depth = tokens, 0, 0
@@ -134,8 +137,8 @@ class _Reader:
         rest = self._tokens[self._place :] or self._tokens
         _refuse(condition, " ".join(text for _, text in rest))
 
-    def _taken(self, signs: str) -> str:
-        """Return the next token if it is one of `signs`, and step over it."""
+    def _take_sign(self, signs: str) -> str:
+        """Return the next token and move past it if it is one of `signs`; otherwise ""."""
         kind, text = self._tokens[self._place] if self._place < len(self._tokens) else ("", "")
         if kind != "sign" or text not in signs:
             return ""
@@ -143,30 +146,30 @@ class _Reader:
         return text
 
     def _sum(self) -> Value:
-        return self._chain("+-", lambda: self._chain("*/", self._signed))
+        return self._operator_chain("+-", lambda: self._operator_chain("*/", self._signed))
 
-    def _chain(self, signs: str, part: Callable[[], Value]) -> Value:
+    def _operator_chain(self, signs: str, part: Callable[[], Value]) -> Value:
         value = part()
-        while sign := self._taken(signs):
-            value = _applied(BINARY[sign], value, part())
+        while sign := self._take_sign(signs):
+            value = _compose(BINARY[sign], value, part())
         return value
 
     def _signed(self) -> Value:
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"at most {DEEPEST} brackets or signs deep")
-        if sign := self._taken("+-"):
+        if sign := self._take_sign("+-"):
             value = self._signed()
-            value = _applied(operator.neg, value) if sign == "-" else value
+            value = _compose(operator.neg, value) if sign == "-" else value
         else:
             value = self._atom()
-            if self._taken("^"):
-                value = _applied(math.pow, value, self._signed())
+            if self._take_sign("^"):
+                value = _compose(math.pow, value, self._signed())
         self._depth -= 1
         return value
 
     def _atom(self) -> Value:
-        if self._taken("("):
+        if self._take_sign("("):
             value = self._sum()
             self._close()
             return value
@@ -186,19 +189,19 @@ class _Reader:
 
     def _function(self, name: str) -> Value:
         if name not in FUNCTIONS:
-            known = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
-            raise InvalidInput(f"formula must be made of {known}, got {shorten(name)}.")
-        least, most, function = FUNCTIONS[name]
-        if not self._taken("("):
+            names = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
+            raise InvalidInput(f"formula must be made of {names}, got {shorten(name)}.")
+        fewest, largest, function = FUNCTIONS[name]
+        if not self._take_sign("("):
             self._refuse(f"followed by a bracket after {name}")
         parts = [self._sum()]
-        while self._taken(","):
+        while self._take_sign(","):
             parts.append(self._sum())
         self._close()
-        if not least <= len(parts) <= most:
-            _refuse(f"given {least} arguments for {name}", str(len(parts)))
-        return _applied(function, *parts)
+        if not fewest <= len(parts) <= largest:
+            _refuse(f"given {fewest} arguments for {name}", str(len(parts)))
+        return _compose(function, *parts)
 
     def _close(self) -> None:
-        if not self._taken(")"):
+        if not self._take_sign(")"):
             self._refuse("closed with ) where a bracket is open")

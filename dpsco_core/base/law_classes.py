@@ -1,10 +1,10 @@
-"""The classes of laws that statements are about: for which records a bound holds.
+"""The classes of laws of the records for which bounds hold.
 
-An upper bound holds for every law of its class, and a lower one is a worst case over its class.
-They meet only where the law on which the lower one binds is in the class of the upper one: a bound
-for laws with the moments that this law has in every direction may well be below what the hardest
-law with bounded moments in every coordinate makes anybody err. `dpsco_core.bounds.classes` says
-which class holds which at a setting.
+An upper bound holds for every law of its class, and a lower bound is a worst case over its class.
+They are comparable only if the upper bound's class contains the law on which the lower one binds: a
+bound for laws with this law's moments in every direction may well be below the error that the
+hardest law with bounded coordinate moments forces. `dpsco_core.bounds.classes` says which class
+contains which at a setting.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ class LawClass:
     ('coordinate moments', 'these data, wherever their mean is')
     """
 
-    name: str  # in a table
-    words: str  # in a sentence, after "for" or "over"
-    # in a figure: after "for", where an upper bound holds for this class; and what a lower bound
-    # over it is
+    name: str  # for a table
+    words: str  # for a sentence, after "for" or "over"
+    # for a figure: after "for", if an upper bound holds for this class, and the name of a lower
+    # bound over it
     short: str
     worst: str
-    # the `Constants` of the records that say which laws are in it; empty where one law does
+    # the `Constants` of the records that define the class; empty if it is one law or its vicinity
     constants: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.name
 
 
-# Central moments of every coordinate, and the norm of the mean: that of Kamath et al. (2022), and
-# of the hard instances.
+# Bounded central moments of every coordinate and norm of the mean, as in Kamath et al. (2022) and
+# on the hard instances.
 COORDINATE = LawClass(
     name="coordinate moments",
     words="all distributions with these moments in every coordinate",
@@ -44,7 +44,7 @@ COORDINATE = LawClass(
     worst="Worst case",
     constants=("coordinate_moment", "mean_gradient_bound"),
 )
-# Raw moments in every direction, as large as this law's (Zhao et al. 2024, Assumption 1(c)).
+# Raw moments in every direction, at most those of this law (Zhao et al. 2024, Assumption 1(c)).
 DIRECTIONAL = LawClass(
     name="directional moments",
     words="all distributions with these moments in every direction",
@@ -52,7 +52,7 @@ DIRECTIONAL = LawClass(
     worst="Worst case, moments in every direction",
     constants=("directional_moment", "mean_gradient_bound"),
 )
-# Second moments as large as this law's: the least of those that its constants certify.
+# Second moments at most those of this law: the smallest that its constants certify.
 VARIANCE = LawClass(
     name="variance",
     words="all distributions with this variance",
@@ -66,7 +66,7 @@ VARIANCE = LawClass(
         "lipschitz",
     ),
 )
-# Lipschitz losses: gradients of every record within L.
+# Lipschitz losses: gradients of every record of norm at most L.
 BOUNDED = LawClass(
     name="bounded gradients",
     words="all data with gradients of at most this norm",
@@ -74,8 +74,8 @@ BOUNDED = LawClass(
     worst="Worst case, bounded gradients",
     constants=("lipschitz",),
 )
-# Lipschitz constants of the records' losses on the set: second and p-th moments up to what is
-# proven of this law's, which need not be sharp (Asi, Liu and Tian 2024).
+# Lipschitz constants of the records' losses on the set, with second and p-th moments up to the
+# proven bounds for this law, which need not be sharp (Asi, Liu and Tian 2024).
 LIPSCHITZ_MOMENTS = LawClass(
     name="Lipschitz moments",
     words="all data whose losses have Lipschitz constants with moments up to these",
@@ -83,14 +83,14 @@ LIPSCHITZ_MOMENTS = LawClass(
     worst="Worst case, Lipschitz moments",
     constants=("lipschitz_second", "lipschitz_moment"),
 )
-# Known but for its mean: anywhere no longer than that of the data, or within the public bound if 0.
+# This law except for its mean, of any norm up to that of the data, or to the public bound if 0.
 SHIFTS = LawClass(
     name="shifts of this law",
     words="these data, wherever their mean is",
     short="these data",
     worst="These data",
 )
-# Within a factor of this law, which an algorithm does not know exactly.
+# Laws within a factor of this one, which an algorithm does not know exactly.
 NEAR = LawClass(
     name="laws near this one",
     words="all distributions near that of these data",

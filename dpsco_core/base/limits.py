@@ -1,4 +1,4 @@
-"""How large a scenario may be: in the library, and on the dashboard."""
+"""The largest scenarios that the library and the dashboard allow."""
 
 import math
 import os
@@ -11,8 +11,8 @@ SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
 M_MAX = 10_000_000
-ITEM_BLOCKS = 5  # times `elements`: what all items of all users may hold
-P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
+ITEM_BLOCKS = 5  # multiple of `elements` that all items of all users may have
+P_MAX = 50.0  # powers of a radius overflow beyond
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +27,16 @@ class Limits:
     trials: int
     grid: int
     cells: int
-    seconds: float  # predicted work in all
-    where: str  # how the place is called in a sentence
-    # n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not above
-    # `elements` where that is not done.
+    seconds: float  # the total predicted work
+    where: str  # the name of the place in a sentence
+    # n times d of one sample that is drawn as it is read and never held, see `streamed`; at most
+    # `elements` if the place does not do that
     streamed: int = 0
-    cell_seconds: float = math.inf  # predicted work of a single cell: nobody waits for longer
+    cell_seconds: float = math.inf  # the predicted work of a single cell
 
     @property
     def most_elements(self) -> int:
-        """The largest n times d of one sample, held or not."""
+        """The largest n times d of one sample, held or streamed."""
         return max(self.elements, self.streamed)
 
 
@@ -51,24 +51,26 @@ LIBRARY = Limits(
     seconds=math.inf,
     where="the library",
 )
-ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's: "n=200000,seconds=30"
+ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's limits: "n=200000,seconds=30"
 
 
 def changed(limits: Limits, text: str) -> Limits:
-    """Return `limits` with the largest sizes that a text names; raises `InvalidInput`."""
-    known = [f.name for f in fields(Limits) if f.name not in ("where", "streamed")]
-    must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
+    """Return `limits` with the sizes that a text sets; raises `InvalidInput`."""
+    field_names = [f.name for f in fields(Limits) if f.name not in ("where", "streamed")]
+    condition = (
+        f"sizes such as n=200000,seconds=30, each one of {', '.join(field_names)} and in its range"
+    )
     values: dict[str, Any] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, _, value = part.partition("=")
-        sound = name in known and value.isascii() and value.isdecimal() and len(value) <= 9
-        sound = sound and 1 <= int(value) <= getattr(LIBRARY, name)
-        require(sound, ENVIRONMENT, must, part[:60])
+        is_valid = name in field_names and value.isascii() and value.isdecimal() and len(value) <= 9
+        is_valid = is_valid and 1 <= int(value) <= getattr(LIBRARY, name)
+        require(is_valid, ENVIRONMENT, condition, part[:60])
         values[name] = int(value)
     return replace(limits, **values)
 
 
-_OWN = Limits(
+_DASHBOARD_DEFAULTS = Limits(
     n=1_000_000,
     d=1000,
     elements=2_000_000,
@@ -82,14 +84,14 @@ _OWN = Limits(
 
 
 def require_environment() -> None:
-    """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so."""
-    changed(_OWN, os.environ.get(ENVIRONMENT, ""))
+    """Raise `InvalidInput` if the environment's limits are wrong; a server then does not start."""
+    changed(_DASHBOARD_DEFAULTS, os.environ.get(ENVIRONMENT, ""))
 
 
 try:
-    DASHBOARD = changed(_OWN, os.environ.get(ENVIRONMENT, ""))
-except InvalidInput:  # a server says so and does not start; nobody else needs these limits
-    DASHBOARD = _OWN
+    DASHBOARD = changed(_DASHBOARD_DEFAULTS, os.environ.get(ENVIRONMENT, ""))
+except InvalidInput:  # a server refuses to start; nothing else needs these limits
+    DASHBOARD = _DASHBOARD_DEFAULTS
 
 
 def streamed(n: int, m: int, d: int) -> bool:

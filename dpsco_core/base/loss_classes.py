@@ -1,9 +1,9 @@
-r"""The classes of losses that the papers' statements are about, and which of them hold which.
+r"""The classes of losses in the papers' statements, and which of them contain which.
 
-A class is named by what every loss in it has. Its order decides where a bound applies. An upper
-bound for a class holds on every problem in it. A lower bound is a worst case: it binds the methods
-for a class of problems only if its hard instance is in that class. Therefore Theorem 6.4 of Kamath
-et al. (2022), whose hard loss is linear, does not bind a method for strongly convex losses.
+A class is named by the properties of its losses. Their order decides where a bound applies. An
+upper bound for a class holds on every problem in it. A lower bound is a worst case: it binds the
+methods for a class of problems only if that class contains its hard instance. So Theorem 6.4 of
+Kamath et al. (2022), whose hard loss is linear, does not bind methods for strongly convex losses.
 """
 
 from __future__ import annotations
@@ -17,33 +17,36 @@ Form = Literal["l2", "squared", "linear"]
 
 @dataclass(frozen=True, kw_only=True)
 class LossClass:
-    """A class of losses: the words of a statement.
+    """A class of losses, in the words of a statement.
 
     Examples
     --------
-    >>> str(SMOOTH_STRONG), SMOOTH_STRONG.within(CONVEX), LINEAR.within(SMOOTH_STRONG)
+    >>> str(SMOOTH_STRONG), SMOOTH_STRONG.is_within(CONVEX), LINEAR.is_within(SMOOTH_STRONG)
     ('smooth strongly convex', True, False)
     """
 
-    curvature: Curvature  # `"mean"`: the estimation of a mean, which has no loss
-    # Whether the loss of every record is, or in some statements the population risk, with constants
-    # that the statement knows. Of a problem: for every law of its records.
+    curvature: Curvature  # `"mean"` is mean estimation, which has no loss
+    # Whether every record's loss (in some statements, the population risk) is so, with constants
+    # that the statement knows. For a problem: whether this holds for every law of its records.
     smooth: bool = False
     lipschitz: bool = False
-    # whether a loss depends on the parameter by its product with the features only
+    # whether a loss depends on the parameter only by its product with the features
     generalised_linear: bool = False
-    # whether a loss is a multiple of the squared distance to the record: smooth, strongly convex
+    # whether a loss is a multiple of the squared distance to the record, which is smooth and
+    # strongly convex
     squared_distance: bool = False
 
     def __str__(self) -> str:
         if self.curvature == "mean":
             return "mean estimation"
-        own = self.curvature != "linear"  # linear losses are smooth and generalised linear
+        is_nonlinear = (
+            self.curvature != "linear"
+        )  # linear losses are smooth and generalised linear anyway
         words = (
-            "smooth" * (self.smooth and own and not self.squared_distance),
+            "smooth" * (self.smooth and is_nonlinear and not self.squared_distance),
             "Lipschitz" * self.lipschitz,
             "squared-distance" if self.squared_distance else self.curvature,
-            "generalised linear" * (self.generalised_linear and own),
+            "generalised linear" * (self.generalised_linear and is_nonlinear),
         )
         return " ".join(filter(None, words))
 
@@ -53,7 +56,7 @@ class LossClass:
 
     @property
     def form(self) -> Form:
-        """What a hard instance is hardest for: an error, its square, or the risk of linear losses.
+        """The error that a hard instance makes large: l2, squared, or a linear risk.
 
         A risk that is not strongly convex has the bounds of the linear one.
         """
@@ -61,21 +64,21 @@ class LossClass:
             return "l2"
         return "squared" if self.strongly_convex else "linear"
 
-    def bends_as(self, other: LossClass) -> bool:
-        """Whether a loss with the curvature of this class has that of `other`."""
-        if other.squared_distance:
+    def has_curvature_of(self, container: LossClass) -> bool:
+        """Whether every loss with the curvature of this class has that of `container`."""
+        if container.squared_distance:
             return self.squared_distance
-        same = self.curvature == other.curvature
-        return same or (other.curvature == "convex" and self.curvature != "mean")
+        is_same = self.curvature == container.curvature
+        return is_same or (container.curvature == "convex" and self.curvature != "mean")
 
-    def within(self, other: LossClass) -> bool:
-        """Whether `other` contains this class."""
-        linear = self.curvature == "linear"
+    def is_within(self, container: LossClass) -> bool:
+        """Whether `container` contains this class."""
+        is_linear = self.curvature == "linear"
         return (
-            self.bends_as(other)
-            and (self.smooth or linear or not other.smooth)
-            and (self.lipschitz or not other.lipschitz)
-            and (self.generalised_linear or linear or not other.generalised_linear)
+            self.has_curvature_of(container)
+            and (self.smooth or is_linear or not container.smooth)
+            and (self.lipschitz or not container.lipschitz)
+            and (self.generalised_linear or is_linear or not container.generalised_linear)
         )
 
 

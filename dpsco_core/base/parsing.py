@@ -1,4 +1,4 @@
-"""Values from text, JSON and TOML, and back to text; and the checks of a value."""
+"""Parsing of values from text, JSON and TOML, their text forms, and checks of a value."""
 
 import math
 from collections.abc import Sequence
@@ -8,25 +8,27 @@ from typing import Any, TypeGuard
 from dpsco_core.base.errors import InvalidInput, require
 
 LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220  # characters
-LISTED = 5  # items of a longer list
-WHOLE = 1e15  # floats from here on are written as such, whole or not
+LISTED = 5  # items shown of a longer list
+WHOLE = 1e15  # larger floats are written as floats even if they are integers
 
 
 def number(name: str, value: Any, kind: str) -> float:
-    """Return an int where the value is one, or a whole float of few digits; otherwise a float."""
-    ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
-    require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
+    """Return an int if the value is one, or a float with few digits equal to one; else a float."""
+    is_number_like = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    require(is_number_like and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
     if isinstance(value, str):
         value = read_text(name, value, kind)
-    if isinstance(value, float) and abs(value) >= WHOLE:  # also if infinite; a NaN is not whole
+    if (
+        isinstance(value, float) and abs(value) >= WHOLE
+    ):  # this includes infinity; a NaN compares unequal below
         return value
     return int(value) if value == value // 1 else float(value)
 
 
 def read_text(name: str, text: str, kind: str = "a number") -> int | float:
-    """Return the number that a text is: an int where it has only digits, otherwise a float.
+    """Return the number in a text: an int if it has only digits, otherwise a float.
 
-    Python's own rule takes more: the underscore of ``1_0``, which a person may have meant as 1.0.
+    Python itself also accepts the underscore of ``1_0``, which a person may have meant as 1.0.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def read_text(name: str, text: str, kind: str = "a number") -> int | float:
 
 
 def to_text(value: object) -> str:
-    """Return the text that `Field.parse` reads back to an equal value.
+    """Return the text that `Field.parse` reads back as an equal value.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def to_text(value: object) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """Return `value` as JSON has it: lists, Python's floats, and an infinity as text."""
+    """Return `value` in a form that JSON has: lists, plain floats, and infinity as text."""
     if isinstance(value, tuple):
         return [to_plain(v) for v in value]
     if isinstance(value, float):
@@ -66,36 +68,36 @@ def to_plain(value: Any) -> Any:
 
 
 def shorten(value: object) -> str:
-    """Return the text of a value on one line, cut to what fits in a sentence."""
+    """Return the text of a value on one line, shortened to fit in a sentence."""
     text = "".join(c if c.isprintable() else " " for c in str_of(value)[: LONGEST_SHOWN + 1])
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
 def str_of(value: object) -> str:
-    """Return ``str(value)``, of an integer too long for `str` its first digits."""
+    """Return ``str(value)``, or the first digits of an integer that is too long for `str`."""
     if isinstance(value, int) and value.bit_length() > 256:
         digits = int(value.bit_length() * math.log10(2))
         return f"{'-' if value < 0 else ''}{abs(value) // 10 ** (digits - 60)}..."
     try:
         return str(value)
-    except (ValueError, RecursionError):  # such an integer in a list, or lists in lists in lists
+    except (ValueError, RecursionError):  # such an integer inside a list, or deeply nested lists
         return f"a {type(value).__name__} too long to show"
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:  # the search for similar slugs takes milliseconds
-        require(False, name, among(allowed, value), shorten(value))
+        require(False, name, describe_choices(allowed, value), shorten(value))
 
 
-def among(allowed: Sequence[str], value: object) -> str:
+def describe_choices(allowed: Sequence[str], value: object) -> str:
     """Return "one of ..." with every allowed value, or the most similar ones of a long list."""
     if len(allowed) == 1:
         return allowed[0]
-    every = ", ".join(allowed)
-    if len(every) <= LONGEST_LIST:
-        return f"one of {every}"
-    near = get_close_matches(shorten(value), allowed, n=LISTED, cutoff=0.0)
-    return f"one of {len(allowed)} slugs such as {', '.join(near)} (all: dpsco catalogue)"
+    listing = ", ".join(allowed)
+    if len(listing) <= LONGEST_LIST:
+        return f"one of {listing}"
+    closest = get_close_matches(shorten(value), allowed, n=LISTED, cutoff=0.0)
+    return f"one of {len(allowed)} slugs such as {', '.join(closest)} (all: dpsco catalogue)"
 
 
 def is_real(value: object) -> TypeGuard[float]:
@@ -108,13 +110,13 @@ def is_real(value: object) -> TypeGuard[float]:
 def whole(name: str, value: object, low: int, high: int) -> None:
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return
-    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
-    require(False, name, must, shorten(value))
+    condition = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
+    require(False, name, condition, shorten(value))
 
 
 def real(name: str, value: object, low: float, high: float) -> None:
     if not (is_real(value) and low <= value <= high):
-        # An end so close to 1 that it would be written as 1 stands for "below 1".
-        top = "below 1" if high < 1 and f"{high:g}" == "1" else f"at most {high:g}"
-        must = f"at least {low:g} and {top}"
-        require(False, name, must, shorten(to_text(value)))
+        # An upper end so close to 1 that it would print as 1 is written as "below 1".
+        upper_end = "below 1" if high < 1 and f"{high:g}" == "1" else f"at most {high:g}"
+        condition = f"at least {low:g} and {upper_end}"
+        require(False, name, condition, shorten(to_text(value)))

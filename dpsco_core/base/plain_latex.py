@@ -23,7 +23,7 @@ DROPPED = ("big", "Big", "bigg", "Bigg", "left", "right")
 SPACES = ("quad", "qquad", " ", ",", ";", ":", "!")
 FRACTIONS = ("frac", "tfrac", "dfrac")
 TEXTS = ("text", "mathrm", "operatorname")
-KNOWN = {
+KNOWN_COMMANDS = {
     *SYMBOLS,
     *RELATIONS,
     *FUNCTIONS,
@@ -36,12 +36,12 @@ KNOWN = {
 }
 RAISED = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ")
 LOWERED = str.maketrans("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
-# what needs no brackets above a fraction
+# Numerators that need no brackets.
 FACTORS = re.compile(r"([^\s=+\-/,;<>≤≥≈≠∈∼∝(){}|‖\[\]±]|[√^_]\([^()]*\))+")
 
 
 def plain_text(text: str) -> str:
-    r"""Return text whose formulas stand between dollars with plain formulas, without dollars.
+    r"""Return text with its formulas between dollars as plain text, without the dollars.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def plain_formula(latex: str) -> str:
 
 
 class _Latex:
-    """What is left to read of a formula."""
+    """The part of a formula that is left to read."""
 
     def __init__(self, latex: str) -> None:
         self.tokens: list[str] = TOKEN.findall(latex)
 
-    def next(self) -> str:
-        """Return the next token, a command without its backslash behind a space; "" at the end."""
+    def next_token(self) -> str:
+        """Return the next token without its spaces, or "" at the end."""
         while self.tokens:
             token = self.tokens.pop(0)
             if not token.isspace():
@@ -83,11 +83,11 @@ class _Latex:
         return ""
 
     def row(self) -> str:
-        """Return what follows, to a closing brace or the end."""
+        """Return the text up to a closing brace or the end."""
         text, ends_in_word, after_function = "", False, False
-        while (token := self.next()) not in ("", "}"):
+        while (token := self.next_token()) not in ("", "}"):
             piece, is_word = self.piece(token)
-            if token in ("^", "_"):  # a limit of a function stands between it and its argument
+            if token in ("^", "_"):  # the limit of a function comes before its argument
                 text += piece
                 ends_in_word = ends_in_word or (piece[:1] == token and piece[-1] != ")")
                 continue
@@ -95,20 +95,20 @@ class _Latex:
                 piece = piece if piece[0] == "(" else f"({piece})"
                 is_word = False
             after_function = token[1:] in FUNCTIONS
-            apart = bool(text and piece) and is_word and _ends_a_factor(text)
-            apart = apart or (ends_in_word and _begins_a_factor(piece))
-            text += " " * apart + piece
+            needs_space = bool(text and piece) and is_word and _ends_a_factor(text)
+            needs_space = needs_space or (ends_in_word and _begins_a_factor(piece))
+            text += " " * needs_space + piece
             if piece:
                 ends_in_word = is_word
         return text
 
     def argument(self) -> str:
-        """Return the next argument: a group in braces, or a single token with its own."""
-        token = self.next()
+        """Return the next argument: a group in braces, or one token with its arguments."""
+        token = self.next_token()
         return self.row() if token == "{" else self.piece(token)[0]
 
     def piece(self, token: str) -> tuple[str, bool]:
-        """Return a token with its arguments as text, and whether letters must keep off it."""
+        """Return a token with its arguments as text, and whether it needs space before letters."""
         if token == "{":
             return self.row(), False
         if token in ("^", "_"):
@@ -132,7 +132,7 @@ class _Latex:
             return " ", False
         if name in RELATIONS:
             return f" {RELATIONS[name]} ", False
-        # What is unknown is at least named.
+        # An unknown command is written by its name.
         return SYMBOLS.get(name, name), name not in SYMBOLS
 
     def fraction(self) -> str:
@@ -150,7 +150,7 @@ class _Latex:
         return f"{mark}{text}" if len(text) == 1 or text.isalpha() else f"{mark}({text})"
 
     def words(self) -> str:
-        """Return the text of a group as it stands, spaces included."""
+        """Return the literal text of a group, spaces included."""
         if not self.tokens or self.tokens.pop(0) != "{":
             return ""
         end = self.tokens.index("}") if "}" in self.tokens else len(self.tokens)
@@ -158,7 +158,7 @@ class _Latex:
         return "".join(" " if word[1:] in SPACES and word[0] == "\\" else word for word in words)
 
 
-# What may follow a fraction without brackets, and what does not show whether something follows.
+# Tokens that may follow a fraction without brackets, and tokens to skip when looking for them.
 ENDS = {
     *("", "+", "-", "=", "<", ">", ",", ";", ")", "]", "}"),
     *(rf"\{name}" for name in ("}", "quad", "rfloor", "rceil", "rangle", *RELATIONS)),
@@ -175,10 +175,10 @@ def _begins_a_factor(text: str) -> bool:
 
 
 def _grouped(text: str, *, factors: bool = True) -> str:
-    """Return a part of a fraction or below a root, in brackets where it needs them."""
+    """Return a part of a fraction or a radicand, in brackets if needed."""
     text = text.strip()
-    single = len(re.sub(r"[₀-₉ᵢⱼₖₗₘₙₚᵣₛₜᵤᵥₓₐₑₕₒ⁰¹²³⁴-⁹'\u0302-\u0304]", "", text)) == 1
-    if single or re.fullmatch(r"[\d.]+", text) or (factors and FACTORS.fullmatch(text)):
+    is_single = len(re.sub(r"[₀-₉ᵢⱼₖₗₘₙₚᵣₛₜᵤᵥₓₐₑₕₒ⁰¹²³⁴-⁹'\u0302-\u0304]", "", text)) == 1
+    if is_single or re.fullmatch(r"[\d.]+", text) or (factors and FACTORS.fullmatch(text)):
         return text
     if re.fullmatch(r"√(\w|\([^()]*\))", text):
         return text

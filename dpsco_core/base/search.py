@@ -1,9 +1,9 @@
-"""Search for the parameters at which a predicted error or a bound is smallest.
+"""Searches for the parameters at which a predicted error or a bound is smallest.
 
-Every search over candidates goes through this module. A candidate whose value is infinite or NaN is
-none: where all are, the first of them would be no choice at all. A tuning then refuses to run
-(`smallest`, `smallest_between`), and a bound, for which infinity is an honest value, falls back on
-what it names (`smallest_or`, `smallest_index`).
+Every search over candidates goes through this module. A candidate whose value is infinite or NaN
+does not count: if no value is finite, taking the first candidate would be no choice at all. A
+tuning then refuses to run (`smallest`, `smallest_between`), while a bound, for which infinity is a
+valid value, takes its fallback (`smallest_or`, `smallest_index`).
 """
 
 import math
@@ -29,48 +29,52 @@ def nothing_finite(what: str) -> NotApplicable:
 
 
 def smallest_or(candidates: Iterable[T], key: Key[T], otherwise: U) -> T | U:
-    """Return the candidate with the least finite key; `otherwise` where no key is finite.
+    """Return the candidate with the smallest finite key; `otherwise` if no key is finite.
 
     Examples
     --------
     >>> smallest_or([0.0, 1.0, 2.0], lambda x: 1 / x if x else math.inf, None)
     2.0
     """
-    return next(iter(_least(candidates, key, 0.0, None)), otherwise)
+    return next(iter(_smallest_candidate(candidates, key, 0.0, None)), otherwise)
 
 
 def smallest(
     candidates: Iterable[T],
     key: Key[T],
     *,
-    what: str,  # what is chosen, in the singular, such as ``"number of steps"``
-    # by what share a later candidate must be smaller to be preferred to an earlier one
+    what: str,  # the thing to choose, such as ``"number of steps"``
+    # the relative gain that makes a later candidate preferable to an earlier one
     gain: float = 0.0,
-    # a cheap lower bound on the key: a candidate is passed over where that is above the least
+    # a cheap lower bound on the key: a candidate is skipped if that exceeds the smallest value
     floor: Key[T] | None = None,
 ) -> T:
-    """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
-    least = _least(candidates, key, gain, floor)
-    if not least:
+    """Return the candidate with the smallest finite key; `NotApplicable` if there is none."""
+    best = _smallest_candidate(candidates, key, gain, floor)
+    if not best:
         raise nothing_finite(what)
-    return least[0]
+    return best[0]
 
 
-def _least(candidates: Iterable[T], key: Key[T], gain: float, floor: Key[T] | None) -> list[T]:
-    """Return the candidate with the least finite key alone, or nothing."""
+def _smallest_candidate(
+    candidates: Iterable[T], key: Key[T], gain: float, floor: Key[T] | None
+) -> list[T]:
+    """Return a list of the candidate with the smallest finite key, or an empty list."""
     best: list[T] = []
-    least = math.inf
+    smallest_value = math.inf
     for candidate in candidates:
-        if floor is not None and _value(floor, candidate) > least:
+        if floor is not None and _value(floor, candidate) > smallest_value:
             continue
         value = _value(key, candidate)
-        if math.isfinite(value) and (not best or value < least - gain * abs(least)):
-            best, least = [candidate], value
+        if math.isfinite(value) and (
+            not best or value < smallest_value - gain * abs(smallest_value)
+        ):
+            best, smallest_value = [candidate], value
     return best
 
 
 def _value(key: Key[T], candidate: T) -> float:
-    """Return a key; where Python's floats overflow, numpy's would be infinite."""
+    """Return a key, infinite on overflow, as numpy's floats would be."""
     try:
         return float(key(candidate))
     except OverflowError:
@@ -78,7 +82,7 @@ def _value(key: Key[T], candidate: T) -> float:
 
 
 def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
-    """Return where values are least along the first axis, -1 where none of them is finite.
+    """Return the index of the smallest value along the first axis, -1 if none is finite.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
 def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
-    """Return where a function with one valley is least, and the value; raises `NotApplicable`."""
+    """Return the minimiser of a function with one valley, and its value; or `NotApplicable`."""
     minimum = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
     if not math.isfinite(float(minimum.fun)):
         raise nothing_finite(what)
@@ -101,11 +105,11 @@ def smallest_between(
 
 
 def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
-    """Return the number from 1 to `most` with the least value, of a function with one valley.
+    """Return the number from 1 to `most` with the smallest value, for a function with one valley.
 
-    Powers of two first, then the interval around the best of them, cut in half again and again.
+    It tries powers of two first, then bisects the interval around the best of them.
 
-    Raises `NotApplicable` where no value is finite.
+    Raises `NotApplicable` if no value is finite.
     """
     grid = sorted({most, *(1 << k for k in range(most.bit_length()))})
     i = smallest(range(len(grid)), lambda k: value(grid[k]), what=what)
@@ -113,14 +117,14 @@ def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
     while high - low > 2:
         middle = (low + high) // 2
         low, high = (low, middle + 1) if value(middle) <= value(middle + 1) else (middle, high)
-    near: list[int] = [*range(low, high + 1), grid[i]]
-    return smallest(near, value, what=what)
+    candidates: list[int] = [*range(low, high + 1), grid[i]]
+    return smallest(candidates, value, what=what)
 
 
 def least_count(works: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
-    """Return the least number above `low` that works, where all larger ones do; None beyond `most`.
+    """Return the smallest number above `low` that works, if all larger ones do; None beyond `most`.
 
-    `high` is doubled until it works, then the interval below it is cut in half again and again.
+    `high` is doubled until it works; then the interval below it is bisected.
 
     Examples
     --------
@@ -138,9 +142,10 @@ def least_count(works: Callable[[int], bool], low: int, high: int, most: int) ->
 
 
 def near_splits(n: int, parts: int) -> list[int]:
-    r"""Return the numbers of parts around `parts` that waste least: :math:`\lfloor n/b\rfloor`.
+    r"""Return the numbers of parts near `parts` that waste the fewest records.
 
-    More parts of the same size b leave fewer records out, so that none between these can be better.
+    They are :math:`\lfloor n/b\rfloor` for some size b: more parts of the same size leave fewer
+    records out, so no number in between can be better.
 
     Examples
     --------
@@ -149,21 +154,21 @@ def near_splits(n: int, parts: int) -> list[int]:
     """
     size = n // parts
     fewer = min(parts, size)
-    near = range(max(1, fewer - 8), min(n, fewer + 8) + 1)
-    return sorted({n // (n // k) if parts <= size else n // k for k in near})
+    part_counts = range(max(1, fewer - 8), min(n, fewer + 8) + 1)
+    return sorted({n // (n // k) if parts <= size else n // k for k in part_counts})
 
 
 def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return the least value between `low` and `high`, and where; several valleys are allowed.
+    """Return the smallest value between `low` and `high`, and its place; valleys may be several.
 
-    A grid first, then a search around its best point; infinite where none on the grid is finite.
+    It evaluates a grid, then searches around its best point; infinite if no value is finite.
     """
     grid = np.linspace(low, high, 25)
     values = [value(float(x)) for x in grid]
     i = int(smallest_index(values))
     if i < 0:
         return math.inf, high
-    around = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
-    inner = minimize_scalar(value, bounds=around, method="bounded", options={"xatol": 1e-3})
+    bounds = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
+    inner = minimize_scalar(value, bounds=bounds, method="bounded", options={"xatol": 1e-3})
     candidates = ((float(inner.fun), float(inner.x)), (values[i], float(grid[i])))
     return smallest_or(candidates, lambda pair: pair[0], candidates[1])

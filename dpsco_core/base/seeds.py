@@ -1,12 +1,12 @@
-"""Seeds: where fresh ones come from, and what a known one costs in privacy.
+"""Seeds: how fresh ones are drawn, and what a known one costs in privacy.
 
-A study draws data and noise from its one seed, so that anybody can repeat its numbers. Whoever can
+A study draws data and noise from one seed, so that anyone can repeat its numbers. Anyone who can
 repeat the noise can also subtract it.
 """
 
 import secrets
 
-FRESH = "fresh"  # in place of a number, in a file, a link or on the command line
+FRESH = "fresh"  # the value that stands for a new seed in a file, a link or a command
 COST = (
     "whoever knows the seed can subtract the noise: a seeded result is for study, never for "
     "publication of real data"
@@ -20,8 +20,8 @@ SAME = (
 def fresh_seed() -> int:
     """Return a seed from the entropy of the operating system, from 0 to 2**53 - 1.
 
-    For studies, which write it into their results: larger integers do not survive every reader of
-    JSON. A release of real data keeps no seed: ``numpy.random.default_rng()``.
+    It is for studies, which record it in their results: not every JSON reader preserves larger
+    integers. A release of real data keeps no seed: ``numpy.random.default_rng()``.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The command line: `dpsco`, a file a command."""
+"""The command line `dpsco`, with one file per command."""

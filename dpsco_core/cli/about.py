@@ -1,4 +1,4 @@
-"""The command `dpsco about`: one method in plain words, and what a run of it asks for."""
+"""The command `dpsco about`: one method in plain words, and the cost of a run."""
 
 import argparse
 import textwrap
@@ -19,67 +19,70 @@ def add_about(commands: Any) -> None:
 
 
 def run_about(chosen: argparse.Namespace) -> None:
-    """Print a method's story, as JSON with the gradients of a run of its example."""
+    """Print a method's story; as JSON also the number of gradients in a run of its example."""
     slug: str = chosen.method
-    told, card = story(slug), method_card(slug)
-    proof = None if told.privacy is None else told.privacy.steps
-    own = [b.card for b in BOUNDS if b.card.method == slug]
+    method_story, card = story(slug), method_card(slug)
+    proof = None if method_story.privacy is None else method_story.privacy.steps
+    cards = [b.card for b in BOUNDS if b.card.method == slug]
     form = form_of(method_class(slug), "tight", "practical")
     if chosen.json:
-        done = work(example_point(slug), slug)
+        run_work = work(example_point(slug), slug)
         print_json(
             {
                 "method": slug,
                 "name": card.name,
                 "form": None if form is None else form.name,
                 "form_text": None if form is None else form.text,
-                "what": told.what,
-                "steps": told.steps,
-                "assumptions": told.assumptions,
+                "what": method_story.what,
+                "steps": method_story.steps,
+                "assumptions": method_story.assumptions,
                 "privacy": None
                 if proof is None
                 else {title.lower(): text for title, text in proof},
-                "smooth": told.smooth,
-                "time": told.order,
-                "cost": told.cost,
-                "when": told.when,
-                "pitfalls": told.pitfalls,
-                "errata": told.errata,
-                "bounds": [c.slug for c in own],
-                "loss_class": {c.slug: str(c.loss_class) for c in own},
+                "smooth": method_story.smooth,
+                "time": method_story.order,
+                "cost": method_story.cost,
+                "when": method_story.when,
+                "pitfalls": method_story.pitfalls,
+                "errata": method_story.errata,
+                "bounds": [c.slug for c in cards],
+                "loss_class": {c.slug: str(c.loss_class) for c in cards},
                 "example": example(slug).to_dict(),
-                "gradients": done.gradients,
-                "at_most": done.at_most,
-                "passes": done.passes,
+                "gradients": run_work.gradients,
+                "at_most": run_work.at_most,
+                "passes": run_work.passes,
             }
         )
         return
     sections = {
         "Form": [] if form is None else [form.text],
-        "Steps": told.steps,
-        "Assumptions": told.assumptions,
+        "Steps": method_story.steps,
+        "Assumptions": method_story.assumptions,
         "Privacy": ["None: it releases what it computes, without noise."]
         if proof is None
         else [f"{title}: {text}" for title, text in proof],
-        "Cost": [f"{told.cost} Time: ${told.order}$. Must be smooth: {told.smooth}."],
-        "Bounds": [
-            f"{c.slug} ({c.constant}, {c.loss_class}): {plain_formula(c.latex)}" for c in own
+        "Cost": [
+            f"{method_story.cost} Time: ${method_story.order}$. "
+            f"Must be smooth: {method_story.smooth}."
         ],
-        "When": [told.when],
-        "Pitfalls": told.pitfalls,
-        "Flaws in the paper": told.errata,
+        "Bounds": [
+            f"{c.slug} ({c.constant}, {c.loss_class}): {plain_formula(c.latex)}" for c in cards
+        ],
+        "When": [method_story.when],
+        "Pitfalls": method_story.pitfalls,
+        "Flaws in the paper": method_story.errata,
         "An example": [" ".join(f"{k}={v}" for k, v in example(slug).to_query().items())],
     }
     print(f"{card.slug}: {card.name} ({card.paper}, {card.statement})\n")
-    print(_filled(told.what))
+    print(_wrap(method_story.what))
     for title, texts in sections.items():
         if texts:
             print(f"\n{title}")
         for i, text in enumerate(texts, start=1):
-            print(_filled(text, f"  {i}. " if title == "Steps" else "  - "))
+            print(_wrap(text, f"  {i}. " if title == "Steps" else "  - "))
 
 
-def _filled(text: str, mark: str = "") -> str:
+def _wrap(text: str, mark: str = "") -> str:
     return textwrap.fill(
         plain_text(text),
         WIDTH,

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, Found, run_audit
+from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
@@ -22,7 +22,7 @@ from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
-FLAW_DELTA = 0.2  # for a printed constant, where no budget is given: 20,000 runs refute it there
+FLAW_DELTA = 0.2  # the default delta for a printed constant, which 20,000 runs refute there
 
 
 def add_audit(commands: Any) -> None:
@@ -58,15 +58,15 @@ def add_audit(commands: Any) -> None:
 
 def run_audit_command(chosen: argparse.Namespace) -> None:
     task = _task(chosen).validate()
-    for result in run_audit(task):  # once at least: the last look is at the end
+    for result in run_audit(task):  # at least one look, because the last one is at the end
         if sys.stderr.isatty():
-            last = result.evidence[-1]
-            line = f"\r{last.runs:,} of {task.runs:,} runs: epsilon is at least "
+            last_look = result.evidence[-1]
+            line = f"\r{last_look.runs:,} of {task.runs:,} runs: epsilon is at least "
             print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
     if not chosen.json:
-        _print(task, result)
+        _print_findings(task, result)
         return
     print_json(
         {
@@ -85,7 +85,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
                 {
                     "trials": e.runs,
                     "epsilon_lower_bound": e.epsilon_lower_bound,
-                    "against": e.against,
+                    "against": e.neighbour_place,
                 }
                 for e in result.evidence
             ],
@@ -95,51 +95,51 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
 
 
 def _task(chosen: argparse.Namespace) -> Audit:
-    given = given_fields(chosen)
-    methods = given.pop("methods", ["mean.clipped"])
+    fields_given = given_fields(chosen)
+    methods = fields_given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
-    runs = parse("trials", given.pop("trials", RUNS))
-    start, at = stage(methods[0]), None
-    if chosen.fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(given):
-        start, at = at_printed_rho(start, FLAW_DELTA)
-    point = Scenario.from_dict(given | {"methods": methods}, start)
+    runs = parse("trials", fields_given.pop("trials", RUNS))
+    start, claim_delta = stage(methods[0]), None
+    if chosen.fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(fields_given):
+        start, claim_delta = at_printed_rho(start, FLAW_DELTA)
+    point = Scenario.from_dict(fields_given | {"methods": methods}, start)
     return Audit(
         point=point,
         runs=runs,
         fault=chosen.fault,
         confidence=read_number("confidence", chosen.confidence),
-        delta=at if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
+        delta=claim_delta if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
     )
 
 
-def _print(task: Audit, result: Found) -> None:
-    broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
-    print(f"{task.method}{broken}: {result.neighbours}\n")
-    # All looks hold together with the confidence, so that what one has shown stays shown.
+def _print_findings(task: Audit, result: AuditFindings) -> None:
+    fault_text = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
+    print(f"{task.method}{fault_text}: {result.neighbours}\n")
+    # The confidence covers all looks together, so a bound that one look has proven remains proven.
     rows = [
         [
             f"{e.runs:,}",
-            number(shown),
+            number(best),
             number(e.epsilon_lower_bound),
-            e.against,
+            e.neighbour_place,
             f"{e.hits:,}",
             f"{e.false_hits:,}",
         ]
-        for e, shown in zip(result.evidence, result.best_so_far, strict=True)
+        for e, best in zip(result.evidence, result.best_so_far, strict=True)
     ]
     heads = ["runs", "epsilon is at least", "by this look", "against", "hits", "false hits"]
     print(table(rows, heads))
-    at = "" if not result.delta else f" at delta = {result.delta:g}"
-    claim = f"epsilon = {number(result.claimed_epsilon)}{at}"
+    delta_text = "" if not result.delta else f" at delta = {result.delta:g}"
+    claim = f"epsilon = {number(result.claimed_epsilon)}{delta_text}"
     confidence = f"with confidence {100 * task.confidence:g} %"
-    after = "by" if result.caught_at is None else "after"
+    preposition = "by" if result.caught_at is None else "after"
     count = result.caught_at or task.runs
-    print(f"\nThe claim, {claim}, is {result.verdict} {after} {count:,} runs, {confidence}.")
+    print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
     for note in notes(result):
         print(f"note: {note}")
 
 
-def notes(result: Found) -> list[str]:
-    """Return what the ledgers say of an audit's claim, whatever its runs do."""
+def notes(result: AuditFindings) -> list[str]:
+    """Return what the ledgers say about an audit's claim, whatever its runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])

@@ -1,4 +1,4 @@
-"""Bounds as text: every one of them for `dpsco bounds`, the proven lower ones for `dpsco run`."""
+"""Bounds as text: all of them for `dpsco bounds`, the proven lower ones for `dpsco run`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,11 +25,11 @@ NOTIONS: Mapping[Privacy, str] = {
 
 
 def print_bounds(scenario: Scenario, slugs: Sequence[str] | None = None) -> None:
-    """Print every bound, or those in `slugs`, and what a reader of the values must know."""
+    """Print every bound, or those in `slugs`, with notes for readers of the values."""
     evaluations = evaluate_all(scenario, slugs)
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
     print(table([_row(e) for e in evaluations], [*header, "statement", "fails"]))
-    for reason in _elsewhere(evaluations):
+    for reason in _undefined_reasons(evaluations):
         print_note(f"no value (-) of a lower bound on this set: {reason}")
     _print_notes(scenario, evaluations, floor=not slugs)
 
@@ -52,14 +52,14 @@ def _row(e: Evaluation) -> list[str]:
 
 
 def print_lower_bounds(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
-    """Print the proven lower bounds that say something of a run, and which ones do not."""
+    """Print the proven lower bounds that apply to a run, and name those that do not."""
     cards = [b.card for b in bounds_for(scenario.problem, scenario.level)]
     slugs = [c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")]
     proven = evaluate_all(scenario, slugs)
-    here = [e for e in proven if not e.elsewhere]
+    defined = [e for e in proven if not e.elsewhere]
     bound = _bound_notions(scenario, outcomes)
-    kept = [e for e in here if e.bound.card.privacy in bound]
-    if kept:
+    printed = [e for e in defined if e.bound.card.privacy in bound]
+    if printed:
         rows = [
             [
                 e.bound.card.slug,
@@ -68,39 +68,39 @@ def print_lower_bounds(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
                 e.binds.replace(" algorithm", ""),
                 e.bound.card.quantity,
             ]
-            for e in kept
+            for e in printed
         ]
         print(table(rows, ["bound", scenario.axis or "", "value", "binds every", "of"]))
         print_note(WORST_CASE)
-    for reason in _elsewhere(proven):
+    for reason in _undefined_reasons(proven):
         print_note(f"lower bounds that are not proven on this set are left out: {reason}")
-    if apart := dict.fromkeys(e.bound.card.privacy for e in here if e not in kept):
-        whom = " or ".join(NOTIONS[notion] for notion in apart)
+    if omitted := dict.fromkeys(e.bound.card.privacy for e in defined if e not in printed):
+        notions = " or ".join(NOTIONS[notion] for notion in omitted)
         print_note(
-            f"lower bounds on {whom} algorithms are left out, as the budget is one of zCDP. "
+            f"lower bounds on {notions} algorithms are left out, as the budget is one of zCDP. "
             "`dpsco bounds` prints them."
         )
     failing: dict[str, list[str]] = {}
-    for e in kept:
+    for e in printed:
         for failure in e.failures:
             failing.setdefault(failure, []).append(e.bound.card.slug)
     for failure, slugs in failing.items():
         print_note(f"{', '.join(dict.fromkeys(slugs))}: {failure}")
-    _print_notes(scenario, kept, floor=True)
+    _print_notes(scenario, printed, floor=True)
 
 
 def _bound_notions(scenario: Scenario, outcomes: Sequence[Outcome]) -> set[Privacy]:
-    """Return whom a lower bound must bind in order to be printed beside a run.
+    """Return the notions of the lower bounds to print for a run.
 
-    Under a zCDP budget it is every algorithm of zCDP, or a method that ran and promises more.
+    Under a zCDP budget they are those that bind every zCDP algorithm, or a method that ran.
     """
     if not isinstance(scenario.budget, ZCDP):
         return set(NOTIONS)
     return {*binding(scenario.budget), *(notion for o in outcomes for notion in o.bound_by)}
 
 
-def _elsewhere(evaluations: Iterable[Evaluation]) -> list[str]:
-    """Return why bounds have no value on the set at hand, each reason once."""
+def _undefined_reasons(evaluations: Iterable[Evaluation]) -> list[str]:
+    """Return the reasons why bounds have no value on this set, without repetition."""
     return list(dict.fromkeys(e.elsewhere for e in evaluations if e.elsewhere))
 
 
@@ -109,10 +109,10 @@ def _print_notes(scenario: Scenario, evaluations: Sequence[Evaluation], *, floor
         print_note(note)
     if missing := no_floor(scenario) if floor else "":
         print_note(missing)
-    own = problem_card(scenario.problem).loss_class
+    problem_class = problem_card(scenario.problem).loss_class
     wider = (str(e.bound.card.loss_class) for e in evaluations if not e.applies)
     for name in dict.fromkeys(wider):
         print_note(
             f"the lower bounds for {name} losses do not bind methods for this problem: their hard "
-            f"losses are not {own} losses, as those here are."
+            f"losses are not {problem_class} losses, as those here are."
         )

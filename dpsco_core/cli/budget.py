@@ -27,8 +27,8 @@ def add_budget(commands: Any) -> None:
 
 def run_budget(chosen: argparse.Namespace) -> None:
     texts = {name: getattr(chosen, name) for name in FLAGS}
-    given = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
-    numbers = _numbers(given)
+    inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
+    numbers = _numbers(inputs)
     if chosen.json:
         print_json(numbers)
         return
@@ -39,13 +39,13 @@ def run_budget(chosen: argparse.Namespace) -> None:
             print(table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
             parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
-            bound = ", at most" * (title == "batches")  # moments prove no exact epsilon
-            print(f"{title.capitalize()}{bound}: {parts}\n")
+            qualifier = ", at most" * (title == "batches")  # moments prove an upper bound only
+            print(f"{title.capitalize()}{qualifier}: {parts}\n")
 
 
-def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
-    """Return the numbers that are asked for as plain objects."""
-    point = _point(given)
+def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
+    """Return the requested numbers as plain objects."""
+    point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
         | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
@@ -59,20 +59,20 @@ def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
             for c in conversions(point)
         ],
     }
-    releases = None if given["releases"] is None else read_whole("releases", given["releases"])
+    releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])
     if releases is not None:
-        at = composed(point, releases)
+        composition = composed(point, releases)
         numbers["composition"] = [
             {
                 "accounting": name,
-                "epsilon": plain(getattr(at, name)),
-                "delta": at.basic_delta if name == "basic" else point.delta,
+                "epsilon": plain(getattr(composition, name)),
+                "delta": composition.basic_delta if name == "basic" else point.delta,
             }
             for name in ("basic", "advanced", "zcdp", "exact")
-            # A theorem for many small releases, which proves less than a sum for a few large ones.
-            if name != "advanced" or at.advanced < at.basic
+            # The theorem is for many small releases, and proves less than a sum for few large ones.
+            if name != "advanced" or composition.advanced < composition.basic
         ]
-    records, batch = given["records"], given["batch"]
+    records, batch = inputs["records"], inputs["batch"]
     if batch is not None and records is None:
         raise InvalidInput("records must be given with batch, got records=none.")
     if records is not None:
@@ -88,16 +88,20 @@ def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
         ]
         if batch is not None:
             size = read_whole("batch", batch)
-            made = subsampled(point.epsilon, point.delta, size, count)
-            numbers["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
+            subsample = subsampled(point.epsilon, point.delta, size, count)
+            numbers["subsampling"] = {"epsilon": subsample.epsilon, "delta": subsample.delta}
             if releases is not None:
-                many = batched(point.epsilon, point.delta, size, count, releases)
-                numbers["batches"] = {"releases": releases, "epsilon": many, "delta": point.delta}
+                epsilon = batched(point.epsilon, point.delta, size, count, releases)
+                numbers["batches"] = {
+                    "releases": releases,
+                    "epsilon": epsilon,
+                    "delta": point.delta,
+                }
     return numbers
 
 
-def _point(given: dict[str, float | None]) -> Point:
-    epsilon, delta, rho = (given[name] for name in ("epsilon", "delta", "rho"))
+def _point(inputs: dict[str, float | None]) -> Point:
+    epsilon, delta, rho = (inputs[name] for name in ("epsilon", "delta", "rho"))
     read_at = delta or 1e-6
     if rho is not None:
         if epsilon is not None:

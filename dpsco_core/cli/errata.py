@@ -1,4 +1,4 @@
-"""The command `dpsco errata`: what was found wrong in the papers, and the numbers that show it."""
+"""The command `dpsco errata`: errors found in the papers, and the numbers that show them."""
 
 import argparse
 from typing import Any
@@ -31,7 +31,7 @@ def add_errata(commands: Any) -> None:
 
 def run_errata(chosen: argparse.Namespace) -> None:
     if chosen.slug is not None:
-        _one(erratum(chosen.slug), chosen.json)
+        _print_entry(erratum(chosen.slug), chosen.json)
         return
     if chosen.severity is not None and chosen.severity not in SEVERITIES:
         raise InvalidInput(
@@ -39,9 +39,9 @@ def run_errata(chosen: argparse.Namespace) -> None:
         )
     entries = [e for e in ERRATA if chosen.severity in (None, e.severity)]
     if chosen.json:
-        kept = {e.slug for e in entries}
+        slugs = {e.slug for e in entries}
         document = errata_json(run=chosen.run)
-        print_json({"errata": [row for row in document["errata"] if row["slug"] in kept]})
+        print_json({"errata": [row for row in document["errata"] if row["slug"] in slugs]})
         return
     lines = [[e.slug, e.severity, e.statement, "yes" if e.experiment else ""] for e in entries]
     print(table(lines, ["slug", "severity", "statement", "experiment"]))
@@ -56,11 +56,11 @@ def run_errata(chosen: argparse.Namespace) -> None:
             print(f"- {missing.line}")
 
 
-def _one(entry: Erratum, as_json: bool) -> None:
+def _print_entry(entry: Erratum, as_json: bool) -> None:
     finding = None if entry.experiment is None else entry.experiment.run()
     if as_json:
-        shown = None if finding is None else finding_dict(finding)
-        print_json(entry.to_dict() | {"finding": shown})
+        document = None if finding is None else finding_dict(finding)
+        print_json(entry.to_dict() | {"finding": document})
         return
     print(f"{entry.slug}: {entry.paper}, {entry.statement} ({entry.severity})\n")
     print(f"Printed: {entry.printed}\nWrong:   {entry.wrong}\nHere:    {entry.instead}")

@@ -1,4 +1,4 @@
-"""The command `dpsco experiment`: the small experiments of the page Learn that no study holds."""
+"""The command `dpsco experiment`: the small experiments of the page Learn that are no studies."""
 
 import argparse
 from typing import Any
@@ -27,17 +27,17 @@ def add_experiment(commands: Any) -> None:
 
 
 def run_experiment(chosen: argparse.Namespace) -> None:
-    known = next((name for name in EXPERIMENTS if name == chosen.name), None)
-    if known is None:
-        must = ", ".join(EXPERIMENTS)
-        raise InvalidInput(f"experiment must be one of {must}, got experiment={chosen.name}.")
+    experiment = next((name for name in EXPERIMENTS if name == chosen.name), None)
+    if experiment is None:
+        names = ", ".join(EXPERIMENTS)
+        raise InvalidInput(f"experiment must be one of {names}, got experiment={chosen.name}.")
     trials = None if chosen.trials is None else parse("trials", chosen.trials)
-    todo = parts(known, trials, parse("seed", chosen.seed))
+    todo = parts(experiment, trials, parse("seed", chosen.seed))
     summary = series_table([row for part in todo for row in run_part(part)])
     rows = summary.to_dict("records")
     if chosen.json:
         plain = [{name: to_plain(row[name]) for name in _COLUMNS} for row in rows]
-        print_json({"experiment": known, "rows": plain})
+        print_json({"experiment": experiment, "rows": plain})
         return
     cells = [[str(row["series"]), *(number(row[name]) for name in _COLUMNS[1:])] for row in rows]
     print(table(cells, list(_COLUMNS)))

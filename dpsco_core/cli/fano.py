@@ -36,7 +36,7 @@ _PROBLEM = {
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean",
 }
-# Whom the bound of a packing binds, by the kind of the budget.
+# The algorithms that the bound of a packing binds, by the kind of the budget.
 BINDS = {
     ZCDP: "every zCDP algorithm",
     PureDP: "every pure DP algorithm, which is also {rho}-zCDP",
@@ -48,7 +48,7 @@ OWN_DATA = (
     "data of\nits own instance dpsco bounds takes theirs, the spike_probability of the problem, "
     "where a form may be\nsmaller."
 )
-_LIMITS = ("sampling", "privacy")  # what keeps the words apart
+_LIMITS = ("sampling", "privacy")  # the two limits on telling words apart
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
     "tv": 0.001,
@@ -69,8 +69,8 @@ def add_fano(commands: Any) -> None:
         description="Without --bits: the lower bounds on the hard mean problem.",
     )
     for name, text in (_PACKING | _PROBLEM).items():
-        shown = f" (default {_DEFAULTS[name]:g})" if name in _DEFAULTS else ""
-        parser.add_argument(f"--{name}", metavar="VALUE", help=text + shown)
+        default_text = f" (default {_DEFAULTS[name]:g})" if name in _DEFAULTS else ""
+        parser.add_argument(f"--{name}", metavar="VALUE", help=text + default_text)
     parser.add_argument(
         "--distribution",
         metavar="VALUE",
@@ -81,24 +81,24 @@ def add_fano(commands: Any) -> None:
 
 def run_fano(chosen: argparse.Namespace) -> None:
     """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
-    given = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
-    if given["bits"] is not None:
-        numbers = _packing(given)
+    flags = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
+    if flags["bits"] is not None:
+        numbers = _packing(flags)
     else:
-        unused = [name for name in ("separation", "tv", "kl") if given[name] is not None]
+        unused = [name for name in ("separation", "tv", "kl") if flags[name] is not None]
         if unused:
             raise InvalidInput(f"bits must be given with {unused[0]}, got bits=none.")
-        numbers = _problem(given, chosen.distribution)
+        numbers = _problem(flags, chosen.distribution)
     if chosen.json:
         print_json(numbers)
     else:
-        _print(numbers)
+        _print_numbers(numbers)
 
 
-def _budget(given: dict[str, str | None]) -> Budget:
-    """Return the one budget of a packing; raises `InvalidInput` where there are two."""
+def _budget(flags: dict[str, str | None]) -> Budget:
+    """Return the one budget of a packing; raises `InvalidInput` if there are two."""
     rho, epsilon, delta = (
-        None if given[name] is None else _number(name, given[name])
+        None if flags[name] is None else _number(name, flags[name])
         for name in ("rho", "epsilon", "delta")
     )
     if rho is not None or (epsilon is None and delta is None):
@@ -109,14 +109,14 @@ def _budget(given: dict[str, str | None]) -> Budget:
     return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
 
 
-def _packing(given: dict[str, str | None]) -> dict[str, Any]:
-    budget = _budget(given)
-    at = Builder(
-        bits=_number("bits", given["bits"]),
-        separation=_number("separation", given["separation"]),
-        total_variation=_number("tv", given["tv"]),
-        kl=_number("kl", given["kl"]),
-        n=_whole("n", given["n"]),
+def _packing(flags: dict[str, str | None]) -> dict[str, Any]:
+    budget = _budget(flags)
+    builder = Builder(
+        bits=_number("bits", flags["bits"]),
+        separation=_number("separation", flags["separation"]),
+        total_variation=_number("tv", flags["tv"]),
+        kl=_number("kl", flags["kl"]),
+        n=_whole("n", flags["n"]),
         rho=concentrated_rho(budget),
         epsilon=pure_epsilon(budget),
     )
@@ -124,29 +124,29 @@ def _packing(given: dict[str, str | None]) -> dict[str, Any]:
     names += ["log_size", "expected_changes", "squared_changes"]
     names += [f"{who}_{what}" for what in ("information", "error", "bound") for who in _LIMITS]
     names += ["bound", "squared_bound", "pure_bound"]
-    if not isinstance(budget, PureDP):  # an epsilon is none of its numbers
+    if not isinstance(budget, PureDP):  # such a budget has no pure epsilon
         names = [name for name in names if name not in ("epsilon", "pure_bound")]
-    numbers = {name: to_plain(float(getattr(at, name))) for name in names}
-    binds = BINDS[type(budget)].format(rho=number(at.rho))
-    return {"packing": {"budget": str(budget), "binds": binds} | numbers | {"bites": at.bites}}
+    numbers = {name: to_plain(float(getattr(builder, name))) for name in names}
+    binds = BINDS[type(budget)].format(rho=number(builder.rho))
+    return {"packing": {"budget": str(budget), "binds": binds} | numbers | {"bites": builder.bites}}
 
 
-def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
-    budget = {name: parse(name, given[name]) for name in ("epsilon", "delta", "rho")}
+def _problem(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
+    budget = {name: parse(name, flags[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01
     elif budget["rho"] is None:
         budget["epsilon"] = 1.0 if budget["epsilon"] is None else budget["epsilon"]
         budget["delta"] = 1e-6 if budget["delta"] is None else budget["delta"]
-    at = mean_instance(
+    instance = mean_instance(
         hard=hard,
-        n=_whole("n", given["n"]),
-        d=_whole("d", given["d"]),
-        p=_number("p", given["p"]),
-        mean_bound=_number("radius", given["radius"]),
+        n=_whole("n", flags["n"]),
+        d=_whole("d", flags["d"]),
+        p=_number("p", flags["p"]),
+        mean_bound=_number("radius", flags["radius"]),
         **budget,
     )
-    point = at.scenario
+    point = instance.scenario
     return {
         "problem": {
             "distribution": point.distribution,
@@ -154,18 +154,18 @@ def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
             "d": point.d,
             "p": point.p,
             "budget": str(point.budget),
-            "rho": at.rho,
-            "epsilon": at.epsilon,
-            "radius": at.mean_bound,
-            "spike_probability": at.own_probability,
+            "rho": instance.rho,
+            "epsilon": instance.epsilon,
+            "radius": instance.mean_bound,
+            "spike_probability": instance.own_probability,
         },
-        "floors": vars(floors(at)),
-        "forms": [vars(rung) for rung in ladder(at)],
+        "floors": vars(floors(instance)),
+        "forms": [vars(rung) for rung in ladder(instance)],
         "best": [
             {"slug": f"lower.mean.{c.slug}", "spike_probability": c.best_q, "value": c.best}
-            for c in curves(at)
+            for c in curves(instance)
         ],
-    } | proofs(at)
+    } | proofs(instance)
 
 
 def _number(name: str, text: str | None) -> float:
@@ -176,7 +176,7 @@ def _whole(name: str, text: str | None) -> int:
     return read_whole(name, _number(name, text))
 
 
-def _print(numbers: dict[str, Any]) -> None:
+def _print_numbers(numbers: dict[str, Any]) -> None:
     for title, part in numbers.items():
         print(f"{title.capitalize().replace('_', ' ')}\n")
         if isinstance(part, list):

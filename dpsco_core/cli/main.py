@@ -1,4 +1,4 @@
-"""The command line `dpsco`: its parser, and the commands that have no module of their own."""
+"""The command line `dpsco`: its parser, and the commands without a module of their own."""
 
 import argparse
 import importlib.util
@@ -22,7 +22,7 @@ from dpsco_core.cli.need import add_need
 from dpsco_core.cli.page import add_page, make_page
 from dpsco_core.cli.run import print_run
 from dpsco_core.cli.streams import forget_output, open_streams, print_every_character
-from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
+from dpsco_core.cli.study import add_export, add_study, add_workers, in_cell_order, worker_count
 from dpsco_core.cli.tail import add_tail
 from dpsco_core.cli.tools import (
     Parser,
@@ -46,7 +46,7 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
+ADD_COMMANDS = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,21 +70,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of a pipe has had enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         forget_output()
     except OSError as problem:
         forget_output()
-        print(f"dpsco: {_sentence(problem)}", file=sys.stderr)
+        print(f"dpsco: {_describe_system_error(problem)}", file=sys.stderr)
         return 2
     return 0
 
 
-def _sentence(problem: OSError) -> str:
-    """Return what the system refused; what is printed has no name of a file."""
-    why = problem.strerror or " ".join(str(problem).split())
+def _describe_system_error(problem: OSError) -> str:
+    """Return what the system refused, with the name of the file if there is one."""
+    reason = problem.strerror or " ".join(str(problem).split())
     if problem.filename is None:
-        return f"The output cannot be written: {why}."
-    return f"{problem.filename} cannot be used: {why}."
+        return f"The output cannot be written: {reason}."
+    return f"{problem.filename} cannot be used: {reason}."
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -105,7 +105,7 @@ def _build_parser() -> argparse.ArgumentParser:
         help="a bound to print, in place of every one; repeatable",
     )
     add_fields(bounds)
-    for add in (*FURTHER, add_tail, add_study, add_page, add_export):
+    for add in (*ADD_COMMANDS, add_tail, add_study, add_page, add_export):
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on")
@@ -141,7 +141,7 @@ def _catalogue(chosen: argparse.Namespace) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     scenario = _scenario(chosen, sampling=True)
-    workers = asked_workers(scenario, chosen.workers)
+    workers = worker_count(scenario, chosen.workers)
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if chosen.json:
@@ -153,9 +153,9 @@ def _run(chosen: argparse.Namespace) -> None:
 
 def _bounds(chosen: argparse.Namespace) -> None:
     scenario = _scenario(chosen, sampling=False)
-    known = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
+    slugs = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
     for slug in chosen.bounds or ():
-        one_of("bound", slug, known)
+        one_of("bound", slug, slugs)
     if chosen.json:
         print_json(bounds_json(scenario, chosen.bounds))
     else:
@@ -165,20 +165,20 @@ def _bounds(chosen: argparse.Namespace) -> None:
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
     """Yield the outcomes, with a bar on standard error if that is a terminal."""
-    shown = sys.stderr.isatty()
-    expected = cost(scenario).seconds / workers if shown else 0.0
-    started = last = time.monotonic()
-    for done, outcome in enumerate(run_study(scenario, workers), start=1):
+    is_terminal = sys.stderr.isatty()
+    expected = cost(scenario).seconds / workers if is_terminal else 0.0
+    started = last_print = time.monotonic()
+    for count, outcome in enumerate(run_study(scenario, workers), start=1):
         yield outcome
-        now = time.monotonic()
-        if shown and (now - last > 0.1 or done == scenario.cells):
-            last = now
-            share = done / scenario.cells
-            rest = (now - started) * (1 / share - 1) if share > 0.05 else expected
+        moment = time.monotonic()
+        if is_terminal and (moment - last_print > 0.1 or count == scenario.cells):
+            last_print = moment
+            share = count / scenario.cells
+            rest = (moment - started) * (1 / share - 1) if share > 0.05 else expected
             bar = "#" * round(30 * share)
-            line = f"\r[{bar:<30}] {done} of {scenario.cells} cells, about {rest:.0f} s left "
+            line = f"\r[{bar:<30}] {count} of {scenario.cells} cells, about {rest:.0f} s left "
             print(line, end="", file=sys.stderr, flush=True)
-    if shown:
+    if is_terminal:
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
@@ -188,8 +188,10 @@ def _app(chosen: argparse.Namespace) -> int:
     if chosen.study is not None:
         command.append(f"--study={chosen.study}")
     if port is not None:
-        ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
-        require(ok, "port", "an integer between 1 and 65,535", shorten(port))
+        is_valid = (
+            port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+        )
+        require(is_valid, "port", "an integer between 1 and 65,535", shorten(port))
         command += ["--server.port", port]
     if importlib.util.find_spec("streamlit") is None:
         install = "pip install 'dpsco-explorer[app]'"

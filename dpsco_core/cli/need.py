@@ -1,4 +1,4 @@
-"""The command `dpsco need`: how many records, or which privacy budget, a target error takes."""
+"""The command `dpsco need`: the records, or the privacy budget, that a target error needs."""
 
 import argparse
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The command `dpsco page`: a study with sliders as one HTML file, which the dashboard draws."""
+"""The command `dpsco page`: a study with sliders as one HTML file, drawn by the dashboard."""
 
 import argparse
 import json
@@ -12,12 +12,12 @@ def add_page(commands: Any) -> None:
     parser = commands.add_parser("page", help=words, allow_abbrev=False)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
-    over = "field with a slider beside the axis; may be given twice (default: epsilon)"
-    parser.add_argument("--over", action="append", default=[], metavar="FIELD", help=over)
+    over_help = "field with a slider beside the axis; may be given twice (default: epsilon)"
+    parser.add_argument("--over", action="append", default=[], metavar="FIELD", help=over_help)
 
 
 def make_page(chosen: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    given = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
-    command = [sys.executable, "-m", "dpsco_app.static_page.sliders", json.dumps(given)]
+    arguments = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
+    command = [sys.executable, "-m", "dpsco_app.static_page.sliders", json.dumps(arguments)]
     return subprocess.run(command, check=False).returncode

@@ -1,4 +1,4 @@
-"""The tables that `dpsco run` prints, each within `WIDTH` columns."""
+"""The tables that `dpsco run` prints, each at most `WIDTH` columns wide."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -21,12 +21,12 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
     name = problem_card(scenario.problem).name
-    what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
+    error_name = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
     kind = Geometry(kind=scenario.geometry, q=scenario.q)
     shape = "lq" if scenario.axis == "q" else str(kind)
     place = "" if scenario.geometry == "l2" else f" on the set {shape}"
-    whom = "replace-one" if scenario.level == "item" else "replace-one-user"
-    print(f"{what}{place}, {trials}, {budget}, {whom}\n")
+    neighbours = "replace-one" if scenario.level == "item" else "replace-one-user"
+    print(f"{error_name}{place}, {trials}, {budget}, {neighbours}\n")
     rows = summary(cells, scenario).to_dict("records")
     lines = [
         [
@@ -70,32 +70,32 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_refusals(scenario: Scenario, rows: Sequence[Mapping[Hashable, Any]]) -> None:
-    """Print why methods cannot run, each reason once with the points that have it."""
+    """Print why methods cannot run, each reason once with its points."""
     points: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["not_applicable"]:
             key = (str(row["name"]), str(row["not_applicable"]))
             points.setdefault(key, []).append(number(row["x"]))
     for (name, reason), xs in points.items():
-        where = f" at {scenario.axis} = {', '.join(xs)}" if scenario.axis else ""
-        print_note(f"{name}{where}: {reason}")
+        points_text = f" at {scenario.axis} = {', '.join(xs)}" if scenario.axis else ""
+        print_note(f"{name}{points_text}: {reason}")
 
 
 def _print_prices(scenario: Scenario, rows: Sequence[Mapping[Hashable, Any]]) -> None:
-    """Print the price of privacy of every method that has one, by what it is over."""
+    """Print the prices of privacy, grouped by their reference method."""
     priced = [row for row in rows if _price(row)]
-    for over in dict.fromkeys(row["price_over"] for row in priced):
+    for reference in dict.fromkeys(row["price_over"] for row in priced):
         lines = [
             [str(row["name"]), number(row["x"]) if scenario.axis else "", _price(row)]
             for row in priced
-            if row["price_over"] == over
+            if row["price_over"] == reference
         ]
-        print(f"\nprice of privacy: the mean error over that of {method_card(over).name}\n")
+        print(f"\nprice of privacy: the mean error over that of {method_card(reference).name}\n")
         print(table(lines, ["method", scenario.axis or "", "price (95 % interval)"]))
 
 
 def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
-    """Print the 95 % intervals of private means, and how often they held the mean."""
+    """Print the 95 % intervals of private means, and how often they contained the mean."""
     if scenario.problem != "mean":
         return
     lines = []
@@ -104,7 +104,9 @@ def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
         row = [card.name, number(x) if scenario.axis else ""]
         if ball is not None:
             share = f"{100 * ball.privacy:.0f} %"
-            lines.append([*row, number(ball.radius), share, f"{ball.inside} of {ball.trials}"])
+            lines.append(
+                [*row, number(ball.radius), share, f"{ball.covering_trials} of {ball.trials}"]
+            )
         elif card.privacy != "none":
             lines.append([*row, "none is proven", "", ""])
     if lines:
@@ -124,10 +126,10 @@ def _price(row: Mapping[Hashable, Any]) -> str:
 
 
 def _range(low: float, high: float) -> str:
-    """Return two slopes with two digits, at which they are compared; one where they are equal."""
+    """Format a range of slopes to the two digits in which they are compared."""
     return _span(*(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high)))
 
 
 def _span(low: str, high: str) -> str:
-    """Return two ends, or the only one."""
+    """Format a range; one number if both ends are equal."""
     return " to ".join(dict.fromkeys((low, high)))

@@ -1,4 +1,4 @@
-"""Where the command line reads from and writes to: standard streams, and files to be made."""
+"""Standard streams and output files of the command line."""
 
 import errno
 import io
@@ -14,18 +14,18 @@ from dpsco_core.base.errors import InvalidInput
 
 
 def open_streams() -> None:
-    """Open on the null device what the caller has closed of standard input, output and error.
+    """Open the standard streams that the caller has closed on the null device.
 
-    The system gives a new file the lowest free number: otherwise a results file could become
-    standard error, and a message there would land in it. Where Python has no standard error, it
-    prints such messages to standard output.
+    The system gives a new file the lowest free number, so a results file could otherwise become
+    standard error, and a message would be written into it. Without a standard error, Python prints
+    such messages to standard output.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # has this number, the lowest that is free
-            os.set_inheritable(number, True)  # for the processes that run cells
+            os.open(os.devnull, os.O_RDWR)  # it gets this number, the lowest free one
+            os.set_inheritable(number, True)  # worker processes need it, too
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115, for the process
@@ -33,66 +33,63 @@ def open_streams() -> None:
 
 
 def print_every_character() -> None:
-    """Escape what standard output's encoding lacks: in Latin-1 an en dash becomes ``\\u2013``.
+    """Escape characters that standard output cannot encode: in Latin-1 an en dash is ``\\u2013``.
 
-    Python does so for standard error, and otherwise ends with `UnicodeEncodeError`.
+    Python does so for standard error, but otherwise ends with `UnicodeEncodeError`.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def forget_output() -> None:
-    """Let what is still to be printed go nowhere: Python would try again at its end."""
+    """Discard the rest of the output, which Python would otherwise try to write at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def require_writable(target: str) -> None:
-    """Refuse a file that cannot be written, before the work whose result it is to hold.
-
-    Raises `InvalidInput`.
-    """
+    """Raise `InvalidInput` if a file cannot be written, before the work for it begins."""
     with in_a_sentence(target):
         path = Path(os.path.realpath(target))
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.is_file():
             path.open("ab").close()  # changes nothing
-        elif not os.path.exists(target):  # a device or a pipe shows when it is written
-            os.stat(os.path.join(path.parent, ""))  # is there, and is a folder
+        elif not os.path.exists(target):  # a device or a pipe is checked when it is written
+            os.stat(os.path.join(path.parent, ""))  # fails unless it exists and is a folder
             if not os.access(path.parent, os.W_OK | os.X_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
-                os.lstat(path)  # a name too long is refused
+                os.lstat(path)  # refuses a name that is too long
 
 
 @contextmanager
 def in_a_sentence(target: str) -> Iterator[None]:
-    """Raise `InvalidInput`, which names the file, where it cannot be written."""
+    """Turn a failure to write a file into an `InvalidInput` that names it."""
     try:
         yield
-    except BrokenPipeError:  # the reader of a pipe has had enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         raise
     except OSError as problem:
-        why = problem.strerror or " ".join(str(problem).split())
-        raise InvalidInput(f"{target} cannot be written: {why.rstrip('.')}.") from problem
+        reason = problem.strerror or " ".join(str(problem).split())
+        raise InvalidInput(f"{target} cannot be written: {reason.rstrip('.')}.") from problem
 
 
 @contextmanager
 def whole_file(target: str) -> Iterator[Path]:
-    """Give a path to write to, which takes the place of `target` once all of it is written.
+    """Yield a temporary path that replaces `target` once it is completely written.
 
-    A device or a pipe is written itself.
+    A device or a pipe is written directly.
     """
     path = Path(os.path.realpath(target))
-    if os.path.exists(target) and not os.path.isfile(target):  # a link of /dev/fd leads nowhere
+    if os.path.exists(target) and not os.path.isfile(target):  # links in /dev/fd do not resolve
         yield Path(target)
         return
-    there = path.exists()
-    if there:
-        path.open("ab").close()  # what may not be written is not replaced either
+    is_existing = path.exists()
+    if is_existing:
+        path.open("ab").close()  # fails if the file is read-only
     with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        part = Path(folder, path.name)  # the same name: archives hold it
+        part = Path(folder, path.name)  # the same name, because archives store it
         yield part
-        if there:
+        if is_existing:
             shutil.copymode(path, part)
         os.replace(part, path)

@@ -1,4 +1,4 @@
-"""The commands `dpsco study` and `dpsco export`: long studies, kept in a file, and out of it."""
+"""The commands `dpsco study` and `dpsco export`: long studies in a file, and their export."""
 
 from __future__ import annotations
 
@@ -45,9 +45,11 @@ def add_study(commands: Any) -> None:
     parser = add_command(commands, "study", run_study_command, help=words)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
-    where = parser.add_mutually_exclusive_group()
-    add_workers(where)
-    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster, host:port")
+    executor_flags = parser.add_mutually_exclusive_group()
+    add_workers(executor_flags)
+    executor_flags.add_argument(
+        "--dask", metavar="ADDRESS", help="scheduler of a Dask cluster, host:port"
+    )
     add_fields(parser, defaults=False)
 
 
@@ -64,22 +66,24 @@ def add_export(commands: Any) -> None:
 def run_study_command(chosen: argparse.Namespace) -> None:
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
-    workers = asked_workers(scenario, chosen.workers)
-    require_memory(scenario, 0 if chosen.dask else 1, listed=True)  # more workers say it themselves
+    workers = worker_count(scenario, chosen.workers)
+    require_memory(
+        scenario, 0 if chosen.dask else 1, listed=True
+    )  # several workers check it themselves
     with Store(chosen.out) as store:
-        running = _running(scenario, store, workers, chosen.dask)
-        outcomes = in_cell_order(scenario, _shown(scenario, running))
+        running = _run_outcomes(scenario, store, workers, chosen.dask)
+        outcomes = in_cell_order(scenario, _with_progress_line(scenario, running))
         if chosen.json:
             print_json(run_json(scenario, outcomes))
         else:
             table = summary(frame(outcomes), scenario).drop(columns=["seconds"], errors="ignore")
             print(table.to_string(index=False, na_rep="-"))
-            kept = sum(not outcome.failed for outcome in outcomes)
-            print(f"\n{kept:,} cells of this study are in {chosen.out}.")
+            stored_count = sum(not outcome.failed for outcome in outcomes)
+            print(f"\n{stored_count:,} cells of this study are in {chosen.out}.")
     require_sound(scenario, outcomes)
 
 
-def _running(
+def _run_outcomes(
     scenario: Scenario, store: Store, workers: int, address: str | None
 ) -> Iterator[Outcome]:
     if address is None:
@@ -90,7 +94,7 @@ def _running(
 
 
 def add_workers(parser: Any) -> None:
-    """Add the flag; `asked_workers` reads it."""
+    """Add the flag that `worker_count` reads."""
     parser.add_argument(
         "--workers",
         metavar="N",
@@ -98,12 +102,12 @@ def add_workers(parser: Any) -> None:
     )
 
 
-def asked_workers(scenario: Scenario, text: str | None) -> int:
-    """Return the number of processes that the flag asks for; raises `InvalidInput`."""
+def worker_count(scenario: Scenario, text: str | None) -> int:
+    """Return the number of processes that the flag requests; raises `InvalidInput`."""
     if text is None:
         return workers_for(scenario)
-    short = text.isascii() and text.isdecimal() and len(text) <= 5
-    return workers_for(scenario, int(text) if short else text)
+    is_short_integer = text.isascii() and text.isdecimal() and len(text) <= 5
+    return workers_for(scenario, int(text) if is_short_integer else text)
 
 
 def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outcome]:
@@ -116,35 +120,37 @@ def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outco
 def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
     """Return the scenario of a TOML file, with some of its fields changed.
 
-    Raises `InvalidInput` if the file cannot be read, is no TOML, or holds a field that is not
+    Raises `InvalidInput` if the file cannot be read, is not TOML, or has a field that is not
     allowed.
     """
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors mark UTF-8
+        values = tomllib.loads(
+            path.read_text(encoding="utf-8-sig")
+        )  # some editors add a byte order mark
     except (OSError, ValueError, RecursionError) as problem:
         if isinstance(problem, InvalidInput):
             raise
-        why = " ".join(str(problem).split())
+        reason = " ".join(str(problem).split())
         raise InvalidInput(
-            f"file must be a TOML file that can be read, got file={path} ({shorten(why)})."
+            f"file must be a TOML file that can be read, got file={path} ({shorten(reason)})."
         ) from problem
     return Scenario.from_dict(with_seed(values | changes))
 
 
-def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """Pass outcomes on, with a line of progress where a person may be reading."""
-    shown = sys.stderr.isatty()
-    started = last = time.monotonic()
-    for done, outcome in enumerate(outcomes, 1):
-        now = time.monotonic()
-        if shown and (now - last > WRITE_EVERY or done == scenario.cells):
-            left = (now - started) / done * (scenario.cells - done)
-            share = f"{done:,} of {scenario.cells:,} cells, about {left:.0f} s left"
+def _with_progress_line(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """Yield the outcomes, with a line of progress if standard error is a terminal."""
+    is_terminal = sys.stderr.isatty()
+    started = last_print = time.monotonic()
+    for count, outcome in enumerate(outcomes, 1):
+        moment = time.monotonic()
+        if is_terminal and (moment - last_print > WRITE_EVERY or count == scenario.cells):
+            seconds_left = (moment - started) / count * (scenario.cells - count)
+            share = f"{count:,} of {scenario.cells:,} cells, about {seconds_left:.0f} s left"
             print(f"\r{share:<60}", end="", file=sys.stderr, flush=True)
-            last = now
+            last_print = moment
         yield outcome
-    if shown:
+    if is_terminal:
         print(file=sys.stderr)
 
 
@@ -154,9 +160,13 @@ def run_export(chosen: argparse.Namespace) -> None:
     if not to_terminal:
         require_writable(target)
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
-    own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]  # SQLite's too
-    same = path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
-    require(not same, "file", "another one than the results", target)
+    store_files = [
+        Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")
+    ]  # including SQLite's extra files
+    is_own_file = path in store_files or (
+        path.exists() and any(p.exists() and p.samefile(path) for p in store_files)
+    )
+    require(not is_own_file, "file", "another one than the results", target)
     with Store(chosen.file, read_only=True) as store:
         table = stored_frame(store)
         unknown = store.unknown()
@@ -172,15 +182,15 @@ def run_export(chosen: argparse.Namespace) -> None:
             "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
         ) from missing
     if unknown:
-        what = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
-        print(f"dpsco: left out {what}: {unknown[0]}", file=sys.stderr)
+        description = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
+        print(f"dpsco: left out {description}: {unknown[0]}", file=sys.stderr)
 
 
 def stored_frame(store: Store) -> pd.DataFrame:
     """Return the cells of every study in a store, one row each, with the study's scenario.
 
     The columns are the number of the study, those of `frame` with the standard error of the error,
-    and the fields of a scenario that its cells share; the swept one has the value of the cell.
+    and the scenario's fields that its cells share; the swept field has the value of the cell.
     """
     import pandas as pd
 
@@ -195,13 +205,13 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     table.insert(0, "study", number)
     uncertain = [o.error_uncertainty for o in outcomes]
     table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
-    for name, known in TABLE.items():
-        if known.scope == "study" and name != "axis":  # cells have a method, an x and a trial
+    for name, spec in TABLE.items():
+        if spec.scope == "study" and name != "axis":  # cells have a method, an x and a trial
             continue
         value = getattr(scenario, name)
         if name == scenario.axis:
             table[name] = table["x"].astype("int64") if is_whole(name) else table["x"]
-        elif known.kind == "real":
+        elif spec.kind == "real":
             table[name] = math.nan if value is None else float(value)
         else:
             table[name] = "" if value is None else value

@@ -1,4 +1,4 @@
-"""The command `dpsco tail`: the tail index of one's own numbers, of a column or of several."""
+"""The command `dpsco tail`: the tail index of the user's own numbers, in one or more columns."""
 
 import argparse
 import math
@@ -30,8 +30,8 @@ def add_tail(commands: Any) -> None:
 
 
 def run_tail(chosen: argparse.Namespace) -> None:
-    """Print what the page says of a file; raises `InvalidInput`."""
-    # The reader needs pandas, which no other command should wait for.
+    """Print the same summary as the page does for a file; raises `InvalidInput`."""
+    # The reader needs pandas, which would slow down every other command.
     from dpsco_core.explain.columns.records import read_records
 
     records = read_records(_content(chosen.file), chosen.column)
@@ -49,8 +49,8 @@ def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
     blurs = [central_moment(values, 2) / math.sqrt(records.used) for values in records.values.T]
     notes = [f"note: {note}" for note in answer["notes"]]
     if records.is_single:
-        first = f"{answer['column']}: {records.used:,} numbers, mean"
-        return [f"{first} {to_digits(answer['mean'], blurs[0])}", _tail_in_words(answer), *notes]
+        summary = f"{answer['column']}: {records.used:,} numbers, mean"
+        return [f"{summary} {to_digits(answer['mean'], blurs[0])}", _tail_in_words(answer), *notes]
     rows = rows_in_words(records.used, records.left_out, records.examples)
     return [
         f"{names_in_words(records.chosen)}: {rows}",
@@ -65,30 +65,30 @@ def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
 
 
 def _tail_in_words(answer: dict[str, Any]) -> str:
-    index = float(answer["tail_index"])  # an infinite one is text in JSON
+    index = float(answer["tail_index"])  # infinity is text in JSON
     return f"tail index {index:.2g} ({answer['kind']}); law {answer['law']}"
 
 
 def _content(file: str) -> bytes:
-    """Return what a file or standard input holds; raises `InvalidInput`."""
+    """Return the content of a file or of standard input; raises `InvalidInput`."""
     name = "standard input" if file == STDIN else file
-    most = LARGEST_BYTES + 1  # a device has no end
+    limit = LARGEST_BYTES + 1  # a device may be endless
     try:
         if file == STDIN:
-            content = sys.stdin.buffer.read(most)
+            content = sys.stdin.buffer.read(limit)
         else:
             with open(file, "rb") as stream:
-                content = stream.read(most)
+                content = stream.read(limit)
     except OSError as problem:
         raise InvalidInput(f"{name} cannot be read: {problem.strerror}.") from None
-    if len(content) == most:
-        must = f"at most {LARGEST_BYTES:,} bytes ({LARGEST_MEGABYTES} MB)"
-        raise InvalidInput(f"{name} must be {must}, got more.")
+    if len(content) == limit:
+        condition = f"at most {LARGEST_BYTES:,} bytes ({LARGEST_MEGABYTES} MB)"
+        raise InvalidInput(f"{name} must be {condition}, got more.")
     return content
 
 
 def _answer(records: "NumberRecords") -> dict[str, Any]:
-    """Return the answer as values: of one column, or of the records of several."""
+    """Return the answer as values, for one column or for records of several."""
     try:
         fits = tails(records.values, records.chosen)
     except InvalidInput as problem:

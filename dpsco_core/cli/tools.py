@@ -1,4 +1,4 @@
-"""What the commands of `dpsco` share: flags of a scenario, tables, JSON."""
+"""Tools that the commands of `dpsco` share: flags of a scenario, tables, JSON."""
 
 import argparse
 import json
@@ -18,11 +18,11 @@ from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-WIDTH = 96  # columns of prose
+WIDTH = 96  # the line width of prose
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, and exits with status 2."""
+    """Reports an error in one sentence, and exits with status 2."""
 
     def error(self, message: str) -> NoReturn:
         line = " ".join(message.split()).rstrip(".")
@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], object], **words: str
 ) -> argparse.ArgumentParser:
-    """Add a command with the flag --json: `run` takes what was chosen; see argparse for `words`."""
+    """Add a command with the flag --json; `run` takes the parsed arguments."""
     parser: argparse.ArgumentParser = commands.add_parser(name, allow_abbrev=False, **words)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(does=run)
@@ -42,19 +42,19 @@ def add_command(
 def require_sound(
     scenario: Scenario, outcomes: Sequence[Outcome] = (), slugs: Sequence[str] | None = None
 ) -> None:
-    """Raise `CodeFailed` if code that was added failed, after all else has been printed.
+    """Raise `CodeFailed` if plugin code failed, after everything else has been printed.
 
-    With `slugs`, only what these bounds need has been evaluated.
+    With `slugs`, only these bounds are checked.
     """
-    told = [o.not_applicable for o in outcomes if o.failed and o.not_applicable]
-    own = [
+    failures = [o.not_applicable for o in outcomes if o.failed and o.not_applicable]
+    plugin_slugs = [
         b.card.slug
         for b in bounds_for(scenario.problem, scenario.level)
         if isinstance(b, AddedBound) and (slugs is None or b.card.slug in slugs)
     ]
-    told += [e.failed for e in evaluate_all(scenario, own) if e.failed]
-    if told:
-        raise CodeFailed(" ".join(dict.fromkeys(told)))
+    failures += [e.failed for e in evaluate_all(scenario, plugin_slugs) if e.failed]
+    if failures:
+        raise CodeFailed(" ".join(dict.fromkeys(failures)))
 
 
 def read_number(name: str, text: str) -> float:
@@ -70,40 +70,40 @@ def read_whole(name: str, value: float) -> int:
 
 
 def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> None:
-    """Add one flag a field of `Scenario`; all are read by the scenario itself.
+    """Add one flag per field of `Scenario`, which parses and checks the values itself.
 
-    `defaults`: whether their help says those of the default scenario.
+    `defaults` says whether the help names the default values.
     """
-    for name, known in TABLE.items():
-        if known.kind == "slugs":
+    for name, spec in TABLE.items():
+        if spec.kind == "slugs":
             command.add_argument(
                 "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
             )
             continue
         value = getattr(Scenario, name)
-        shown = f" (default {value})" if defaults and value not in (None, ()) else ""
-        meaning = known.flag_meaning or known.description.replace("`", "")
-        flags = (f"--{name}", *known.flags)
-        command.add_argument(*flags, dest=name, metavar="VALUE", help=meaning + shown)
+        default_text = f" (default {value})" if defaults and value not in (None, ()) else ""
+        meaning = spec.flag_meaning or spec.description.replace("`", "")
+        flags = (f"--{name}", *spec.flags)
+        command.add_argument(*flags, dest=name, metavar="VALUE", help=meaning + default_text)
 
 
 def print_json(value: object) -> None:
-    """Print `value` as JSON; a number that is not finite is a mistake."""
+    """Print `value` as JSON; numbers that are not finite raise an error."""
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
 def number(value: Any) -> str:
-    """Return a number as text; a dash where there is none."""
+    """Return a number as text, or a dash if there is none."""
     if value is None or not math.isfinite(value):
         return "-"
     return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
 def table(rows: list[list[str]], header: list[str]) -> str:
-    """Return `rows` as text in columns; columns that are empty everywhere are left out."""
-    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    lines = [[header[i] for i in keep]] + [[row[i] for i in keep] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(keep))]
+    """Return `rows` as text in columns, without the columns that are empty everywhere."""
+    columns = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    lines = [[header[i] for i in columns]] + [[row[i] for i in columns] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return "\n".join(
         "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
         for line in lines
@@ -111,18 +111,18 @@ def table(rows: list[list[str]], header: list[str]) -> str:
 
 
 def print_note(text: str) -> None:
-    """Print what a reader must know beside a table, in lines that are no wider than one."""
+    """Print a note below a table, wrapped to the width of prose."""
     print(textwrap.fill(f"note: {text}", WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a scenario that the command line gives, as text."""
-    given = vars(chosen) | {"methods": chosen.method or None}
-    return with_seed({name: given[name] for name in NAMES if given[name] is not None})
+    """Return the fields of a scenario that are given on the command line, as text."""
+    flags = vars(chosen) | {"methods": chosen.method or None}
+    return with_seed({name: flags[name] for name in NAMES if flags[name] is not None})
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields with a number for the seed, which is said if it is a fresh one."""
+    """Return the fields with a number for the seed, which is printed if it is fresh."""
     if values.get("seed") != FRESH:
         return values
     seed = fresh_seed()

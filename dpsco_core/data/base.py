@@ -1,9 +1,9 @@
-r"""What every distribution offers, and what the ordinary ones share.
+r"""The interface of a distribution, and the base class of the ordinary ones.
 
 A distribution is the law of one record X in :math:`R^d`. It is scaled so that the central absolute
 coordinate moment :math:`E|X_j - \mu_j|^p` of a stated order p is 1, the moment condition of
-Kamath et al. (2022), Definition 2.11 with :math:`\gamma = 1`; and it knows its moments exactly, so
-that bounds and errors are computed and never estimated.
+Kamath et al. (2022), Definition 2.11 with :math:`\gamma = 1`. It knows its moments exactly, so that
+bounds and errors are computed rather than estimated.
 """
 
 import math
@@ -27,34 +27,34 @@ from dpsco_core.data.shifts import Shifts
 from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
 
-Unit = Literal["moment", "variance"]  # what of a coordinate is scaled to 1
+Unit = Literal["moment", "variance"]  # the quantity of a coordinate that is scaled to 1
 
-# What a law may say of its records, and need not: see `gives`.
+# Questions that a law may leave open: see `overrides_answer`.
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
-# Whoever defines one of these draws other records than the law that is extended.
-DRAWS = ("fill", "_fill_centred", "moment", "_log_moment")
+# A class that overrides one of these draws other records than its parent.
+DRAWING_METHODS = ("fill", "_fill_centred", "moment", "_log_moment")
 
 
 class Distribution(ABC):
-    """The law of one record: exact moments, and samples. A key of caches.
+    """The law of one record: exact moments, and samples. It is hashable, as a key of caches.
 
-    It also answers what problems ask of the law of their records or features. The answers here are
-    those of uncorrelated coordinates of equal variance, whose records have no largest norm; a law
-    of another kind answers for itself. `ANSWERS` are the questions that a law may leave open.
+    It also answers what problems ask about the law of their records or features. The answers here
+    hold for uncorrelated coordinates of equal variance and unbounded records; other laws override
+    them. A law may leave the questions in `ANSWERS` open.
     """
 
     card: ClassVar[Card]
-    # what drawing records takes; of a law that says nothing, a guess
+    # the price of drawing records; the default is a guess
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
-    # whether its mean is hidden: `draw` takes a member of a prior
+    # whether the mean is hidden, and `draw` takes a member of a prior
     has_prior: ClassVar[bool] = False
-    # whether its tail index is p + margin, so that the margin means anything
+    # whether the tail index is p + margin; otherwise the margin has no effect
     has_margin: ClassVar[bool] = True
-    independent: ClassVar[bool] = True  # whether its coordinates are
-    smallest_d: ClassVar[int] = 1  # the least dimension that it has
+    independent: ClassVar[bool] = True  # whether the coordinates are independent
+    smallest_d: ClassVar[int] = 1  # the smallest dimension for which it is defined
 
     d: int  # dimension, at least 1
-    moment_order: float  # the order p, at least 2, of the coordinate moment that is at most 1
+    moment_order: float  # the order p >= 2 of the coordinate moment that is at most 1
 
     @property
     @abstractmethod
@@ -78,46 +78,46 @@ class Distribution(ABC):
 
     @property
     def shifts(self) -> Shifts | None:
-        """What a record tells of the mean to whoever knows the law's shape; None: nothing is said.
+        """What a record reveals of the mean if the law's shape is known; None if left open.
 
-        A law that gives it has floors: lower bounds for its own shifts.
+        A law that answers has floors: lower bounds for its own shifts.
         """
         return None
 
     @property
     def univariate(self) -> Univariate | None:
-        """The law of a coordinate before it is centred, in closed form; None: nothing is said."""
+        """The law of a coordinate before centring, in closed form; None if left open."""
         return None
 
     @property
     def two_point(self) -> TwoPointLaw | None:
-        """The law itself where a record is 0 or one other; None of any other law."""
+        """The law itself if a record is 0 or one fixed vector; otherwise None."""
         return None
 
     @property
     def inverse_norm(self) -> float | None:
-        r""":math:`E\|X-\mu\|^{-1}` of a spherical law with d >= 2; None of any other law."""
+        r""":math:`E\|X-\mu\|^{-1}` of a spherical law with d >= 2; otherwise None."""
         return None
 
     @property
     @abstractmethod
     def noise_law(self) -> "Distribution":
-        """The law of the noise in a regression on such features: of dimension 1 and mean 0."""
+        """The law of the noise in a regression on such features, of dimension 1 and mean 0."""
 
     @property
     def centred(self) -> "Distribution":
-        """The law moved to mean 0, where it can be moved; otherwise itself."""
+        """The law shifted to mean 0 if it can be shifted; otherwise itself."""
         return self
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector | None:
-        """Return n means of m independent records each, shape (n, d); None: their law is open."""
+        """Return n means of m independent records each, shape (n, d); None if left open."""
         return None
 
-    # -- moments that certificates are made of -----------------------------------------------
+    # -- moments for certificates ------------------------------------------------------------
 
     @property
     def scales(self) -> Vector:
-        """What multiplies each coordinate, shape (d,): falling, and the squares have mean 1."""
+        """The scale of each coordinate, shape (d,): decreasing, with squares of mean 1."""
         return falling_scales(self.d, 0.0)
 
     @property
@@ -127,25 +127,25 @@ class Distribution(ABC):
 
     @property
     def mean_norm(self) -> float:
-        """The l2 norm of the mean; of a law with a prior, the largest."""
+        """The l2 norm of the mean; the largest one if the law has a prior."""
         return float(np.linalg.norm(self.mean))
 
     @property
     def class_moment(self) -> float:
-        r"""A bound on :math:`\max_j E|X_j-\mu_j|^p` by what the law's class allows.
+        r"""A bound on :math:`\max_j E|X_j-\mu_j|^p` over the law's class.
 
-        Lower bounds take their unit from it.
+        It is the unit of lower bounds.
         """
         return self.moment(self.moment_order)
 
     @property
     def unit_moment(self) -> float:
-        r"""The central p-th moment that the law's class is stated with; not 1 at variance 1."""
+        r"""The central p-th moment that defines the law's class; 1 unless the variance is 1."""
         return 1.0
 
     @property
     def moment_root(self) -> float:
-        """The p-th root of `unit_moment`: the unit in which such a class is measured."""
+        """The p-th root of `unit_moment`: the unit of the law's class."""
         return math.pow(self.unit_moment, 1 / self.moment_order)
 
     @property
@@ -157,7 +157,7 @@ class Distribution(ABC):
     def largest_second_moment(self) -> float:
         r"""The largest eigenvalue of :math:`E XX^\top`, exactly.
 
-        Of coordinates with unequal scales and a mean that is not 0, a bound on it.
+        A bound on it if the scales of coordinates are unequal and the mean is not 0.
         """
         return self.moment(2) + self.mean_norm**2
 
@@ -175,8 +175,8 @@ class Distribution(ABC):
         r"""Bound :math:`(E\|X\|_2^k)^{1/k}`, for 2 <= k <= p; exact at k = 2.
 
         The squared distance to the mean is a sum, whose norm in :math:`L_{k/2}` is at most
-        :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, whatever the dependence;
-        that inequality adds the norm of the mean too.
+        :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, for any dependence between
+        coordinates; the same inequality adds the norm of the mean.
         """
         if k == 2:
             return math.sqrt(self.second_moment_trace)
@@ -187,9 +187,9 @@ class Distribution(ABC):
     def fourth_moment_trace(self) -> float:
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
 
-        For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`, as
-        terms with an odd power of one vanish. Where their scales differ, the largest one is the
-        worst. Infinite where there is no fourth moment.
+        For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`,
+        since terms with an odd power vanish. If the scales differ, the largest one is the worst.
+        Infinite if there is no fourth moment.
         """
         return self.moment(4) + (self.d / self.lead**2 - 1) * self.moment(2) ** 2
 
@@ -200,15 +200,15 @@ class Distribution(ABC):
     def central_direction(self, k: float) -> float:
         r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
 
-        Below order 2 by the value at 2, which is exact.
+        Orders below 2 are bounded by the value at 2, which is exact.
         """
         order = max(k, 2.0)
         return math.pow(self.moment(order), 1 / order) * self.direction_factor(order)
 
     def direction_factor(self, order: float) -> float:
-        """Bound the root of a moment in any direction by so many times that of a coordinate.
+        """Bound the ratio of a directional moment to a coordinate's, both as roots.
 
-        That of independent coordinates with mean 0. The order is at least 2.
+        The default is for independent coordinates with mean 0. The order is at least 2.
         """
         return centred_direction_bound(self.d, order)
 
@@ -227,9 +227,8 @@ class Distribution(ABC):
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0.
 
-        Of coordinates with unequal scales, that of the largest.
-
-        Infinite for k >= `tail_index`, and where it is above the range of a float.
+        If the scales of coordinates differ, it is the moment of the largest. Infinite for
+        k >= `tail_index`, and if it exceeds the range of a float.
 
         Raises `InvalidInput` if k is negative or NaN.
         """
@@ -257,55 +256,54 @@ class Distribution(ABC):
         return DenseRows(draw_rows(self, n, draw_key(rng), dtype=dtype, workers=workers))
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
-        """Return the same rows as `sample`, to the last bit, drawn when they are read."""
-        return GeneratedRows.of(self, draw_key(rng), n)
+        """Return the same rows as `sample`, to the last bit, drawn as they are read."""
+        return GeneratedRows.from_key(self, draw_key(rng), n)
 
     def __init_subclass__(cls) -> None:
-        """Leave open what a law is not asked again that draws other records than its parent."""
+        """Leave open the answers of the parent if a subclass draws other records."""
         super().__init_subclass__()
-        own = vars(cls)
-        if any(name in own for name in DRAWS):
+        own_attributes = vars(cls)
+        if any(name in own_attributes for name in DRAWING_METHODS):
             for name in ANSWERS:
-                if name not in own:
+                if name not in own_attributes:
                     setattr(cls, name, getattr(Distribution, name))
 
 
-def gives(family: type[Distribution], answer: str) -> bool:
-    """Whether a class of laws answers one of `ANSWERS`."""
+def overrides_answer(family: type[Distribution], answer: str) -> bool:
+    """Whether a class of laws answers one of the questions in `ANSWERS`."""
     return getattr(family, answer) is not getattr(Distribution, answer)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledLaw(Distribution):
-    r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
+    r"""The base of the ordinary distributions: :math:`X = \mu + s\,(Y - E Y)`, equal marginals.
 
     With a `decay` a > 0 coordinate j is multiplied by :math:`c\,j^{-a}`, where
-    :math:`c = (d/\sum_i i^{-2a})^{1/2}`: the total second moment, and with it the error of the
-    plain mean, is that at a = 0, and so is the sum of the coordinates' squared moment roots.
+    :math:`c = (d/\sum_i i^{-2a})^{1/2}`. This keeps the total second moment, and with it the error
+    of the plain mean, and also the sum of the coordinates' squared moment roots.
 
-    A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`, or the variance
-    1.
+    A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p`, or the variance,
+    equal to 1.
     """
 
-    symmetric: ClassVar[bool] = False  # about the mean: sharpens `direction_factor`
+    symmetric: ClassVar[bool] = False  # symmetric about the mean, which sharpens `direction_factor`
 
     d: int = 20
-    moment_order: float = 3.0  # the order of the moment that is 1; finite
-    # Positive: a law with a finite tail index gets p + margin. The others ignore it.
+    moment_order: float = 3.0  # the finite order of the moment that is 1
+    # Positive: a law with a finite tail index has index p + margin. Other laws ignore it.
     margin: float = 0.5
-    unit: Unit = "moment"  # what is 1: the p-th moment of a coordinate, or its variance
-    # l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
-    # coordinate
+    unit: Unit = "moment"  # whether the p-th moment or the variance of a coordinate is 1
+    # l2 norm of the even part of the mean, offset/sqrt(d) in every coordinate; finite, at least 0
     offset: float = 0.0
-    peak: float = 0.0  # what the mean's first coordinate has beside it, finite and not negative
-    # a, from 0 to `DECAY_MAX`: how fast the scales of the coordinates fall; 0 leaves them equal
+    peak: float = 0.0  # an addition to the mean's first coordinate, finite and at least 0
+    # the exponent a, from 0 to `DECAY_MAX`, with which scales decrease; 0 leaves them equal
     decay: float = 0.0
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
-        lost = self.moment_order + self.margin == self.moment_order
-        require(not lost, "margin", "large enough that p + margin exceeds p", self.margin)
+        is_lost = self.moment_order + self.margin == self.moment_order
+        require(not is_lost, "margin", "large enough that p + margin exceeds p", self.margin)
         require(0 <= self.offset < math.inf, "offset", "finite and at least 0", self.offset)
         require(0 <= self.peak < math.inf, "peak", "finite and at least 0", self.peak)
         require(0 <= self.decay <= DECAY_MAX, "decay", f"from 0 to {DECAY_MAX:g}", self.decay)
@@ -316,7 +314,7 @@ class ScaledLaw(Distribution):
 
     @property
     def scale(self) -> float:
-        """The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`, with 2 for p where the variance is 1."""
+        """The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`, with p = 2 if the variance is 1."""
         return math.exp(-self._log_unit)
 
     @property
@@ -336,7 +334,7 @@ class ScaledLaw(Distribution):
 
     @property
     def mean(self) -> Vector:
-        """The mean, shape (d,): offset/sqrt(d) in every coordinate, and the peak in the first."""
+        """The mean, shape (d,): offset/sqrt(d) in every coordinate, plus the peak in the first."""
         mean = np.full(self.d, self.offset / math.sqrt(self.d))
         mean[0] += self.peak
         return mean
@@ -359,7 +357,7 @@ class ScaledLaw(Distribution):
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
-        """Bound a moment in any direction; sharper where coordinates are symmetric."""
+        """Bound a moment in any direction; symmetric coordinates have a sharper bound."""
         bound = symmetric_direction_bound if self.symmetric else centred_direction_bound
         return bound(self.d, order)
 

@@ -1,10 +1,10 @@
-r"""Samples in blocks, each from a stream of its own.
+r"""Samples in blocks, each with its own random stream.
 
-A sample of n rows is cut into blocks of `stream_rows(d)` rows (768 KiB of float64). One key of 128
-bits, drawn from the generator that is given, seeds a PCG64DXSM generator; block i begins where
-that generator stands after i jumps of `STEP` words. Jumps by a multiple of the golden section of
-the period keep the blocks far apart: those of a sample of up to 2^40 blocks by 2^86 words. A block
-is therefore the same numbers whoever draws it, alone or among others, in any order and thread.
+A sample of n rows is cut into blocks of `stream_rows(d)` rows (768 KiB of float64). A key of 128
+bits, drawn from the given generator, seeds a PCG64DXSM generator; block i begins at its state after
+i jumps of `STEP` words. Jumps by a multiple of the golden section of the period keep the blocks far
+apart: the blocks of a sample of up to 2^40 blocks are 2^86 words apart. A block therefore has the
+same numbers whether it is drawn alone or with others, in any order and in any thread.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -19,12 +19,12 @@ from dpsco_core.base.errors import require
 Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 
-BLOCK_ENTRIES = 3 << 15  # part of what defines a sample: another number gives other samples
+BLOCK_ENTRIES = 3 << 15  # a part of the definition of a sample: another number gives other samples
 STEP = 210306068529402873165736369884012333109  # the step of PCG64DXSM.jumped
 
 
 class Law(Protocol):
-    """What is drawn block by block."""
+    """A law that can be drawn block by block."""
 
     d: int
 
@@ -40,20 +40,20 @@ def stream_rows(d: int) -> int:
 
 def draw_key(rng: np.random.Generator) -> Key:
     """Draw the key of a sample."""
-    first, second = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-    return int(first), int(second)
+    high_word, low_word = rng.integers(0, 2**64, size=2, dtype=np.uint64)
+    return int(high_word), int(low_word)
 
 
 class BlockStreams:
-    """The generators of the blocks of one key; not to be shared between threads."""
+    """The generators of the blocks of one key; threads must not share it."""
 
     def __init__(self, key: Key) -> None:
         self._bits = np.random.PCG64DXSM(np.random.SeedSequence(key))
         self._start = self._bits.state
         self._rng = np.random.Generator(self._bits)
 
-    def at(self, block: int) -> np.random.Generator:
-        """Return the generator of a block, at its beginning; it is valid until the next call."""
+    def generator(self, block: int) -> np.random.Generator:
+        """Return the generator of a block, at its start; it is valid until the next call."""
         self._bits.state = self._start
         self._bits.advance(block * STEP)
         return self._rng
@@ -66,7 +66,7 @@ def draw_rows(
     *,
     # float32 gives the float64 sample, rounded once, in half the memory
     dtype: Precision = np.float64,
-    workers: int = 1,  # threads that fill blocks; their number does not change the sample
+    workers: int = 1,  # threads that fill blocks; the sample does not depend on their number
 ) -> Vector:
     """Return n independent records, shape (n, d).
 
@@ -80,15 +80,15 @@ def draw_rows(
     count = -(-n // size)
     workers = min(workers, count)
 
-    def fill(first: int) -> None:
+    def fill(worker: int) -> None:
         streams = BlockStreams(key)
         draft = None if dtype == np.float64 else np.empty((min(size, n), law.d))
-        for block in range(first, count, workers):
+        for block in range(worker, count, workers):
             rows = x[block * size : (block + 1) * size]
             if draft is None:
-                law.fill(rows, streams.at(block))
+                law.fill(rows, streams.generator(block))
             else:
-                law.fill(draft[: len(rows)], streams.at(block))
+                law.fill(draft[: len(rows)], streams.generator(block))
                 rows[:] = draft[: len(rows)]
 
     if workers == 1:
@@ -102,15 +102,15 @@ def draw_rows(
 def random_words(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return words of 64 random bits, shape (count,).
 
-    Raises `InvalidInput` if the generator's words have 32 bits, as those of numpy's MT19937 have.
+    Raises `InvalidInput` if the generator has words of 32 bits, as numpy's MT19937 does.
     """
     bits = rng.bit_generator
-    full = not isinstance(bits, np.random.MT19937)
-    require(full, "rng", "a generator with words of 64 bits", type(bits).__name__)
+    has_full_words = not isinstance(bits, np.random.MT19937)
+    require(has_full_words, "rng", "a generator with words of 64 bits", type(bits).__name__)
     return bits.random_raw(count).view(np.int64)
 
 
 def require_sample_size(n: int) -> int:
-    """Return the number of records that is asked for, of whatever integer type, checked."""
+    """Return the requested number of records as an `int`, checked, from any integer type."""
     require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)
-    return int(n)  # numpy's own types wrap around
+    return int(n)  # numpy's integers would wrap around

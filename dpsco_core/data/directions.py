@@ -1,4 +1,4 @@
-r"""Moments of a direction of independent coordinates, from those of the coordinates."""
+r"""Bounds on the moments of a direction, from the moments of independent coordinates."""
 
 import math
 

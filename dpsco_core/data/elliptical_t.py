@@ -1,4 +1,4 @@
-"""The multivariate Student t: heavy tails that all coordinates share."""
+"""The multivariate Student t, whose coordinates share their heavy tail."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw
 from dpsco_core.data.scales import least_of_leading
 from dpsco_core.data.shifts import Cut, Shifts
-from dpsco_core.data.student_t import log_student_moment, student_inside
+from dpsco_core.data.student_t import log_student_moment, student_central_probability
 from dpsco_core.data.univariate import StudentLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
@@ -52,8 +52,8 @@ class EllipticalT(ScaledLaw):
     def fourth_moment_trace(self) -> float:
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0.
 
-        Where scales differ, it is that of the first axis: the value at an axis of scale s is
-        :math:`(2s^4+s^2d)m_4/3`, with the moment of scale 1.
+        If the scales differ, it is the value of the first axis: an axis of scale s has
+        :math:`(2s^4+s^2d)m_4/3`, with the moment at scale 1.
         """
         return (self.d / self.lead**2 + 2) * self.moment(4) / 3
 
@@ -61,8 +61,8 @@ class EllipticalT(ScaledLaw):
     def inverse_norm(self) -> float:
         r""":math:`E\|Z\|^{-1}` of a normal Z times :math:`E\chi_\nu/(s\sqrt\nu)`; d >= 2.
 
-        Where scales differ, the least of the bounds :math:`E\|Z_k\|^{-1}/s_k` that the first k
-        coordinates give: the others make the norm larger.
+        If the scales differ, it is the smallest of the bounds :math:`E\|Z_k\|^{-1}/s_k` from the
+        first k coordinates: the other coordinates only increase the norm.
         """
         nu = self.tail_index
         inverse = least_of_leading(self.scales, _inverse_normal)
@@ -75,7 +75,7 @@ class EllipticalT(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""Those of the score :math:`(\nu+d)z/(\nu s^2+\|z\|^2)`.
+        r"""The shifts with score :math:`(\nu+d)z/(\nu s^2+\|z\|^2)`.
 
         See theory/instance-floors.md, 5.
         """
@@ -85,7 +85,7 @@ class EllipticalT(ScaledLaw):
         return Shifts(
             information=information,
             symmetric=True,
-            distance=lambda theta: student_inside(nu, theta / scale),
+            distance=lambda theta: student_central_probability(nu, theta / scale),
             at_odds=lambda u: scale * np.sqrt(d * _fisher_at(d, nu, u)),
             spherical=True,
             spread=direction_spread(d, nu),
@@ -110,7 +110,7 @@ def _inverse_normal(d: int) -> float:
 
 def _fisher_at(d: int, nu: float, u: Vector) -> Vector:
     """Return the quantile at log odds u of Fisher's F with d and nu degrees of freedom."""
-    # d F/(nu + d F) has a beta law: either tail is found from its own probability.
+    # d F/(nu + d F) has a beta law; each tail is computed from its own probability.
     small = expit(-np.abs(u))
     beta = betaincinv(np.where(u < 0, d, nu) / 2, np.where(u < 0, nu, d) / 2, small)
     odds = np.where(u < 0, beta / (1 - beta), (1 - beta) / beta)
@@ -132,8 +132,8 @@ def direction_spread(d: int, nu: float) -> float:
     >>> [round(direction_spread(d, nu), 4) for d, nu in ((2, 2.5), (20, 2.5), (200, 3.5))]
     [1.0, 1.3629, 6.3676]
     """
-    # rho_0 is 1, and the ratios rise, then fall: the mean of their logarithms is largest where the
-    # next one falls below it.
+    # rho_0 is 1, and the ratios first rise and then fall: the mean of their logarithms is largest
+    # just before the next logarithm falls below it.
     total = d + nu
     count = 64
     while True:

@@ -62,7 +62,7 @@ class Gaussian(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""Those of the score :math:`z/s^2`, which is normal. See theory/instance-floors.md, 5."""
+        r"""The shifts with the normal score :math:`z/s^2`. See theory/instance-floors.md, 5."""
         scale, d = self.scale, self.d
         return Shifts(
             information=scale**-2,
@@ -71,7 +71,7 @@ class Gaussian(ScaledLaw):
             at_odds=lambda u: scale * np.sign(u) * -ndtri(expit(-np.abs(u))),
             spread=1.0,
             cuts=tuple(
-                Cut(size=level * math.sqrt(d), rest=math.sqrt(d * _beyond(level)))
+                Cut(size=level * math.sqrt(d), rest=math.sqrt(d * _clipped_second_moment(level)))
                 for level in CLIP_LEVELS
             ),
         )
@@ -86,9 +86,9 @@ class Gaussian(ScaledLaw):
 CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))  # levels of a standard normal score: 1 to 9
 
 
-def _beyond(level: float) -> float:
-    r"""Return :math:`E(|N|-\beta)_+^2` of a standard normal N, or a bound above it from 6 on."""
+def _clipped_second_moment(level: float) -> float:
+    r"""Return :math:`E(|N|-\beta)_+^2` of a standard normal N; an upper bound for levels >= 6."""
     density = math.exp(-0.5 * level**2) / math.sqrt(2 * math.pi)
-    if level >= 6:  # the difference below loses its digits
+    if level >= 6:  # the difference below would lose all digits
         return 4 * density / level**3
     return 2 * ((1 + level**2) * float(ndtr(-level)) - level * density)

@@ -1,8 +1,8 @@
-"""Rows that are drawn when they are read, and again at every pass: any number of them in 10 MB.
+"""Rows that are drawn each time they are read: any number of them in 10 MB.
 
-They are the rows of `Distribution.sample` with the same generator, to the last bit, since both are
-drawn in the blocks of `dpsco_core.data.blocks`. A piece of them is its law, its key and its range:
-small enough to be sent where the work is done.
+They equal the rows of `Distribution.sample` with the same generator, to the last bit, because both
+are drawn in the blocks of `dpsco_core.data.blocks`. A piece of them is described by its law, key
+and range, which are small enough to send to a worker.
 """
 
 from __future__ import annotations
@@ -28,54 +28,54 @@ PIECE_BLOCKS = 128  # 12 million entries: a tenth of a second
 
 
 class BlockSource(ABC, Generic[Block]):
-    """Blocks by number, drawn when they are asked for; the last one is kept.
+    """Blocks by number, drawn on request; the last one is cached.
 
-    Threads take turns: give each a copy of its own (`again`).
+    A lock serialises threads: give each thread its own `fresh_copy`.
     """
 
     def __init__(self, n: int, d: int) -> None:
         self.n, self.d = require_sample_size(n), d
         self.size = stream_rows(d)
         self._lock = Lock()
-        self._last: tuple[int, Block] | None = None
+        self._cached_block: tuple[int, Block] | None = None
 
     @abstractmethod
-    def again(self) -> Self:
-        """Return a source of the same blocks with nothing kept."""
+    def fresh_copy(self) -> Self:
+        """Return a source of the same blocks with an empty cache."""
 
     @abstractmethod
     def _draw(self, number: int, rows: int) -> Block:
-        """Return a block, which has so many rows."""
+        """Return a block with the given number of rows."""
 
     def block(self, number: int) -> Block:
-        """Return a block; do not write to it."""
+        """Return a block, which must not be written to."""
         with self._lock:
-            if self._last is None or self._last[0] != number:
+            if self._cached_block is None or self._cached_block[0] != number:
                 rows = min(self.size, self.n - number * self.size)
-                self._last = None  # never two at a time
-                self._last = (number, self._draw(number, rows))
-            return self._last[1]
+                self._cached_block = None  # frees the old block before the new one is drawn
+                self._cached_block = (number, self._draw(number, rows))
+            return self._cached_block[1]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """Yield ``(number, low, high)`` for every block that holds rows `start` to `stop`."""
+        """Yield ``(number, low, high)`` for every block that overlaps rows `start` to `stop`."""
         if start == stop:
             return
         for number in range(start // self.size, -(-stop // self.size)):
-            first = number * self.size
-            yield number, max(start - first, 0), min(stop - first, self.size)
+            block_start = number * self.size
+            yield number, max(start - block_start, 0), min(stop - block_start, self.size)
 
-    def chosen(
+    def blocks_of(
         self, places: NDArray[np.int64]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield every block that holds some of the places: its number, which ones, and its rows."""
+        """Yield the number of every block that is needed, which places it has, and their rows."""
         numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):
-            which = np.flatnonzero(numbers == number)
-            yield int(number), which, rows[which].astype(np.intp, copy=False)
+            selected = np.flatnonzero(numbers == number)
+            yield int(number), selected, rows[selected].astype(np.intp, copy=False)
 
 
 class RowSource(BlockSource[Vector]):
-    """The blocks of a sample of a law."""
+    """The blocks of a sample from a law."""
 
     def __init__(self, law: Law, key: Key, n: int) -> None:
         super().__init__(n, law.d)
@@ -85,28 +85,28 @@ class RowSource(BlockSource[Vector]):
     def __reduce__(self) -> tuple[type[RowSource], tuple[Law, Key, int]]:
         return RowSource, (self.law, self.key, self.n)
 
-    def again(self) -> RowSource:
+    def fresh_copy(self) -> RowSource:
         return RowSource(self.law, self.key, self.n)
 
     def _draw(self, number: int, rows: int) -> Vector:
         block = np.empty((rows, self.d))
-        self.law.fill(block, self._streams.at(number))
+        self.law.fill(block, self._streams.generator(number))
         block.flags.writeable = False
         return block.view()  # a view cannot be made writeable again
 
 
 @dataclass(frozen=True, eq=False)
 class Range(Generic[AnySource]):
-    """What generated rows and generated samples share: some of the records of a source."""
+    """A range of the records of a source, shared by generated rows and generated samples."""
 
     source: AnySource
-    # the range, not empty
+    # the range must not be empty
     start: int
     stop: int
 
     def __post_init__(self) -> None:
-        inside = 0 <= self.start < self.stop <= self.source.n
-        require(inside, "start", f"before stop, both in 0 to {self.source.n}", self.start)
+        is_range = 0 <= self.start < self.stop <= self.source.n
+        require(is_range, "start", f"before stop, both in 0 to {self.source.n}", self.start)
 
     @property
     def n(self) -> int:
@@ -117,62 +117,61 @@ class Range(Generic[AnySource]):
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:
-        low, high = self._within(start, stop)
+        low, high = self._source_range(start, stop)
         return replace(self, start=low, stop=high)
 
-    def _within(self, start: int, stop: int | None) -> tuple[int, int]:
-        """Return a range of this one as one of the source."""
+    def _source_range(self, start: int, stop: int | None) -> tuple[int, int]:
+        """Translate a range of this one into a range of the source."""
         stop = self.n if stop is None else stop
         require(0 <= start <= stop <= self.n, "stop", f"from start to {self.n}", stop)
         return self.start + start, self.start + stop
 
     def places(self, indices: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return indices of this range as places in the source, which may be beyond 2^31."""
+        """Return indices of this range as places in the source, which may exceed 2^31."""
         if len(indices):
             low, high = int(indices.min()), int(indices.max())
-            outside = low if low < 0 else high
-            require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", outside)
+            extreme = low if low < 0 else high
+            require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", extreme)
         return self.start + indices.astype(np.int64, copy=False)  # short integers would wrap around
 
     def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
-        """Yield ``(number, low, high)`` for every block that holds some of the records."""
-        return self.source.parts(*self._within(start, stop))
+        """Yield ``(number, low, high)`` for every block that overlaps the records."""
+        return self.source.parts(*self._source_range(start, stop))
 
     def pieces(self) -> Iterator[Self]:
-        """Yield consecutive pieces, cut at the ends of blocks, each with a source of its own.
+        """Yield consecutive pieces, cut at block boundaries, each with its own source.
 
-        What is a single piece keeps its source, and the block that this holds.
+        A single piece keeps its source and the block that it has cached.
         """
         size = PIECE_BLOCKS * self.source.size
         if self.start // size == (self.stop - 1) // size:
             yield self
             return
         for low in range(self.start - self.start % size, self.stop, size):
-            first, last = max(low, self.start), min(low + size, self.stop)
-            yield replace(self, source=self.source.again(), start=first, stop=last)
+            piece_start, piece_stop = max(low, self.start), min(low + size, self.stop)
+            yield replace(self, source=self.source.fresh_copy(), start=piece_start, stop=piece_stop)
 
 
 @dataclass(frozen=True, eq=False)
 class GeneratedRows(Range[RowSource], PiecedRows):
-    """Rows of a sample that is never held; see `Rows`.
+    """Rows of a sample that is never held in memory; see `Rows`.
 
-    Reading them in their order costs one draw of each block. `take` draws every block that holds
-    an index.
+    Reading them in order draws each block once. `take` draws every block that has an index.
     """
 
     @classmethod
-    def of(cls, law: Law, key: Key, n: int) -> GeneratedRows:
+    def from_key(cls, law: Law, key: Key, n: int) -> GeneratedRows:
         """Return all n rows of the sample of a law with this key."""
         source = RowSource(law, key, n)
         return cls(source, 0, source.n)
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
-        """Yield the blocks of the sample that cover rows `start` to `stop`, drawn one at a time."""
+        """Yield the blocks that cover rows `start` to `stop`, drawn one at a time."""
         for number, low, high in self._parts(start, stop):
             yield self.source.block(number)[low:high]
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         rows = np.empty((len(indices), self.d))
-        for number, which, inside in self.source.chosen(self.places(indices)):
-            rows[which] = self.source.block(number)[inside]
+        for number, selected, block_rows in self.source.blocks_of(self.places(indices)):
+            rows[selected] = self.source.block(number)[block_rows]
         return rows

@@ -1,8 +1,8 @@
-r"""The two-point instances behind the lower bounds, as distributions that can be chosen.
+r"""The two-point instances of the lower bounds, as distributions that can be selected.
 
 With probability q, the spike probability, a record is :math:`q^{-1/p}\nu`; otherwise it is 0. The
-pattern :math:`\nu` is unknown to the algorithm and drawn from a prior: lower bounds hold on average
-over it, so a measured error is compared with them only after `draw`.
+pattern :math:`\nu` is unknown to the algorithm and drawn from a prior. Lower bounds hold on average
+over the prior, so a measured error is compared with them only after `draw`.
 """
 
 import math
@@ -24,9 +24,9 @@ from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
 
 @dataclass(frozen=True, kw_only=True)
 class HardInstance(Distribution):
-    r"""A law with a prior: what the instances of the lower bounds share.
+    r"""A law with a prior: the base of the instances of the lower bounds.
 
-    With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, w the
+    With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, where w is the
     `weight`; otherwise it is 0.
     """
 
@@ -37,8 +37,8 @@ class HardInstance(Distribution):
     has_prior = True
     has_margin = independent = False
     tail_index = math.inf  # records are bounded
-    # Its raw moment is 1, its central one at most 1 - q, and 0 at q = 1, where the hidden mean is
-    # as hard as ever.
+    # The raw moment is 1. The central one is at most 1 - q, and 0 at q = 1, where the hidden mean
+    # is no easier to find.
     class_moment = 1.0
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class HardInstance(Distribution):
     @property
     @abstractmethod
     def weight(self) -> int:
-        """Number of coordinates where a spiked record is not 0."""
+        """Number of nonzero coordinates of a spiked record."""
 
     @property
     @abstractmethod
@@ -62,7 +62,7 @@ class HardInstance(Distribution):
 
     @property
     def record_norm(self) -> float:
-        r"""The norm :math:`q^{-1/p}\sqrt w` of every record that is not 0."""
+        r"""The norm :math:`q^{-1/p}\sqrt w` of every nonzero record."""
         return math.pow(self.spike_probability, -1 / self.moment_order) * math.sqrt(self.weight)
 
     @property
@@ -70,7 +70,7 @@ class HardInstance(Distribution):
         return self.spike_probability * self.record_norm**2
 
     def record_moment(self, k: float) -> float:
-        r"""Return :math:`(E\|X\|_2^k)^{1/k}`, exactly: all records that are not 0 have one norm."""
+        r"""Return :math:`(E\|X\|_2^k)^{1/k}`, exactly: all nonzero records have the same norm."""
         return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def central_direction(self, k: float) -> float:
@@ -81,7 +81,7 @@ class HardInstance(Distribution):
         return math.sqrt(self.weight) * math.pow(self.moment(order), 1 / order)
 
     def raw_direction(self, k: float) -> float:
-        r"""Return :math:`q^{1/k} \|spike\|`: exact for the prior, at aligned signs."""
+        r"""Return :math:`q^{1/k} \|spike\|`, exact for the prior when the signs are aligned."""
         return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def raw_coordinate(self, k: float) -> float:
@@ -97,7 +97,7 @@ class HardInstance(Distribution):
         return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
 
     def _spiked(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw which of so many records are spiked."""
+        """Draw the indices of the spiked records."""
         count = rng.binomial(rows, self.spike_probability)
         return rng.choice(rows, size=count, replace=False, shuffle=False).astype(
             np.intp, copy=False
@@ -106,7 +106,7 @@ class HardInstance(Distribution):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPoint(HardInstance):
-    r"""What the hard instances share: :math:`Q_\nu = (1-q)\,\delta_0 + q\,\delta_{q^{-1/p}\nu}`.
+    r"""The base of two-point instances :math:`Q_\nu = (1-q)\,\delta_0 + q\,\delta_{q^{-1/p}\nu}`.
 
     .. math:: \mu_\nu = q^{1-1/p}\nu, \qquad
         E|X_j-\mu_j|^k = q^{-k/p}\big[q(1-q)^k + (1-q)q^k\big]\quad\text{where }\nu_j \ne 0.
@@ -117,7 +117,7 @@ class TwoPoint(HardInstance):
     Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
     """
 
-    # a vector of length d; None until it is drawn: `mean` and `sample` need it
+    # a vector of length d; None until drawn, and needed by `mean` and `sample`
     pattern: tuple[int, ...] | None = None
 
     @property
@@ -126,7 +126,7 @@ class TwoPoint(HardInstance):
 
     @property
     def spike(self) -> Vector:
-        """The record that is not 0, shape (d,); needs a drawn pattern."""
+        """The nonzero record, shape (d,); needs a drawn pattern."""
         return self.mean / self.spike_probability
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
@@ -146,7 +146,7 @@ class TwoPoint(HardInstance):
         return self.spike_probability * self.record_norm**4
 
     def central_direction(self, k: float) -> float:
-        """Return a central moment in the direction of the pattern: exact at every order."""
+        """Return the central moment in the direction of the pattern, exact at every order."""
         return self._in_all_coordinates(k)
 
     @property
@@ -174,17 +174,17 @@ class TwoPoint(HardInstance):
         return math.sqrt(self.weight) * root
 
     def moment(self, k: float) -> float:
-        r"""Return :math:`E|X_j - \mu_j|^k` where the pattern is not 0; elsewhere it is 0."""
+        r"""Return :math:`E|X_j - \mu_j|^k` for a nonzero coordinate of the pattern."""
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
             return math.inf
         q = self.spike_probability
         if q == 1:
             return 1.0 if k == 0 else 0.0
-        # In logarithms, since q^(-k/p) may be huge.
+        # In logarithms, because q^(-k/p) may overflow.
         spiked = (1 - k / self.moment_order) * math.log(q) + k * math.log1p(-q)
-        idle = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
-        return exp_or_inf(spiked) + exp_or_inf(idle)
+        unspiked = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
+        return exp_or_inf(spiked) + exp_or_inf(unspiked)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._own_pattern()
@@ -229,9 +229,11 @@ class Spike(TwoPoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pattern is not None:
-            known = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
-            valid = known and sum(self.pattern) == self.weight
-            require(valid, "pattern", f"{self.d} zeros and ones, {self.weight} ones", self.pattern)
+            fits_prior = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
+            is_valid = fits_prior and sum(self.pattern) == self.weight
+            require(
+                is_valid, "pattern", f"{self.d} zeros and ones, {self.weight} ones", self.pattern
+            )
 
     @property
     def weight(self) -> int:
@@ -274,8 +276,8 @@ class Hypercube(TwoPoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pattern is not None:
-            valid = len(self.pattern) == self.d and set(self.pattern) <= {-1, 1}
-            require(valid, "pattern", f"{self.d} signs -1 or +1", self.pattern)
+            is_valid = len(self.pattern) == self.d and set(self.pattern) <= {-1, 1}
+            require(is_valid, "pattern", f"{self.d} signs -1 or +1", self.pattern)
 
     @property
     def weight(self) -> int:

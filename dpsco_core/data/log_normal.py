@@ -1,4 +1,4 @@
-"""Independent log-normal coordinates: one-sided, all moments, but not light."""
+"""Independent log-normal coordinates: one-sided, with all moments, but not light-tailed."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw
-from dpsco_core.data.scales import parts
+from dpsco_core.data.scales import entry_blocks
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.data.univariate import LogNormalLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
@@ -56,7 +56,7 @@ class LogNormal(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""Those of the score :math:`e^{-\sigma N}(1+N/\sigma)/s`; it is large near the edge.
+        r"""The shifts with score :math:`e^{-\sigma N}(1+N/\sigma)/s`, which is large near the edge.
 
         See theory/instance-floors.md, 5.
         """
@@ -84,7 +84,7 @@ class LogNormal(ScaledLaw):
         sigma, scale = self.sigma, self.scale
         centre = math.exp(0.5 * sigma**2)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)
-        for part in parts(out):
+        for part in entry_blocks(out):
             np.exp(part, out=part)
             part -= centre
             part *= scale
@@ -108,8 +108,8 @@ def log_centred_moment(sigma: float, k: float) -> float:
     #     |exp(sigma Z) - exp(sigma^2/2)| = exp(sigma^2/2) |expm1(+- sigma t)|.
     # In y = log t both halves are analytic and decay at both ends, exponentially to the left
     # and faster to the right, so that the trapezoidal rule converges exponentially.
-    right, left = (_log_half_moment(sigma, k, sign) for sign in (1.0, -1.0))
-    return 0.5 * k * sigma**2 + float(np.logaddexp(right, left))
+    right_half, left_half = (_log_half_moment(sigma, k, sign) for sign in (1.0, -1.0))
+    return 0.5 * k * sigma**2 + float(np.logaddexp(right_half, left_half))
 
 
 def _log_half_moment(sigma: float, k: float, sign: float) -> float:
@@ -125,8 +125,11 @@ def _log_half_moment(sigma: float, k: float, sign: float) -> float:
     # The peak is below t = sigma k + 3, and its width there is about 1 in t.
     coarse = np.linspace(-60.0, math.log(sigma * k + 40.0), 4001)
     values = log_integrand(coarse)
-    kept = np.flatnonzero(values > values.max() - 60.0)
-    low, high = coarse[max(kept[0] - 1, 0)], coarse[min(kept[-1] + 1, coarse.size - 1)]
+    significant = np.flatnonzero(values > values.max() - 60.0)
+    low, high = (
+        coarse[max(significant[0] - 1, 0)],
+        coarse[min(significant[-1] + 1, coarse.size - 1)],
+    )
     fine, step = np.linspace(low, high, 4001, retstep=True)
     values = log_integrand(fine)
     largest = float(values.max())
@@ -141,26 +144,26 @@ def _unit_information(sigma: float) -> float:
 
 @lru_cache(maxsize=256)
 def _cuts(sigma: float) -> tuple[tuple[float, float], ...]:
-    """Return levels at which the score is clipped, and the root mean square of what is cut."""
+    """Return clipping levels of the score, each with the root mean square of the excess."""
     normal, step = np.linspace(-14.0, 10.0, 4001, retstep=True)
     weights = np.exp(-0.5 * normal**2) / math.sqrt(2 * math.pi) * float(step)
     unit = np.exp(-sigma * normal) * (1 + normal / sigma) / math.sqrt(_unit_information(sigma))
     levels = np.geomspace(1, 200, 60)
-    over = np.maximum(np.abs(unit) - levels[:, None], 0)
-    return tuple(zip(levels.tolist(), np.sqrt(over**2 @ weights).tolist(), strict=True))
+    excess = np.maximum(np.abs(unit) - levels[:, None], 0)
+    return tuple(zip(levels.tolist(), np.sqrt(excess**2 @ weights).tolist(), strict=True))
 
 
 def _largest_interval(sigma: float, length: Vector) -> Vector:
-    """Return the largest probability that exp(sigma N) gives to an interval of this length."""
-    # It begins at e^y left of the mode, e^(-sigma^2), where the density is that at its end: by
-    # bisection first, then by Newton's method.
+    """Return the largest probability of an interval of the given length under exp(sigma N)."""
+    # The interval begins at e^y, left of the mode e^(-sigma^2), where the densities at both ends
+    # are equal: found by bisection, then by Newton's method.
     log_length = np.log(np.maximum(np.asarray(length, dtype=np.float64), 1e-300))
     low = np.full(log_length.shape, -40 * sigma - sigma**2)
     high = np.full(log_length.shape, -(sigma**2))
     y = 0.5 * (low + high)
     for step in range(17):
         end = np.logaddexp(y, log_length)
-        # log density at the end less that at the start, which falls in y, and its derivative
+        # log density at the end minus that at the start, which decreases in y, and its derivative
         gap = (y - end) * (1 + (end + y) / (2 * sigma**2))
         slope = 1 + y / sigma**2 - np.exp(y - end) * (1 + end / sigma**2)
         low, high = np.where(gap > 0, y, low), np.where(gap > 0, high, y)

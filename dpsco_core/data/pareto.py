@@ -12,7 +12,7 @@ from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw
 from dpsco_core.data.blocks import random_words
-from dpsco_core.data.scales import parts
+from dpsco_core.data.scales import entry_blocks
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.data.univariate import OneSidedParetoLaw, SymmetricParetoLaw
 
@@ -47,7 +47,7 @@ class Pareto(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        """Those of a density with two jumps. See theory/instance-floors.md, 6."""
+        """The shifts of a density with two jumps. See theory/instance-floors.md, 6."""
         alpha, scale = self.tail_index, self.scale
         return Shifts(
             information=math.inf,
@@ -62,7 +62,7 @@ class Pareto(ScaledLaw):
         return SymmetricParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
-        for part in parts(out):
+        for part in entry_blocks(out):
             np.copysign(part, _fill_pareto(part, self.tail_index, rng), out=part)
             part *= self.scale
 
@@ -103,7 +103,7 @@ class SkewedPareto(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        """Those of a density with a jump. See theory/instance-floors.md, 6."""
+        """The shifts of a density with one jump. See theory/instance-floors.md, 6."""
         alpha, scale = self.tail_index, self.scale
         centre = alpha / (alpha - 1)
         return Shifts(
@@ -121,7 +121,7 @@ class SkewedPareto(ScaledLaw):
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         alpha = self.tail_index
         centre = alpha / (alpha - 1)
-        for part in parts(out):
+        for part in entry_blocks(out):
             _fill_pareto(part, alpha, rng)
             part -= centre
             part *= self.scale
@@ -131,13 +131,13 @@ class SkewedPareto(ScaledLaw):
 
 
 def _symmetric_distance(alpha: float, theta: Vector) -> Vector:
-    """Return the total variation between shifts of the symmetric law of scale 1 by theta."""
+    """Return the total variation between shifts by theta and -theta of the symmetric unit law."""
     theta = np.asarray(theta, dtype=np.float64)
-    near = -np.expm1(-alpha * np.log1p(2 * theta))
-    # Beyond 1 the inner jumps have passed each other.
-    far = np.maximum(theta, 1.0)
-    lost = far**-alpha - (2 * far - 1) ** -alpha
-    return np.where(theta > 1, near - lost, near)
+    outer = -np.expm1(-alpha * np.log1p(2 * theta))
+    # For theta above 1 the inner jumps have passed each other.
+    clamped = np.maximum(theta, 1.0)
+    overlap = clamped**-alpha - (2 * clamped - 1) ** -alpha
+    return np.where(theta > 1, outer - overlap, outer)
 
 
 @lru_cache(maxsize=256)
@@ -157,15 +157,15 @@ def log_centred_pareto_moment(alpha: float, k: float) -> float:
     # Euler's transformation 2F1(a,b;c;v) = (1-v)^(c-a-b) 2F1(c-a,c-b;c;v) then takes out
     # m^alpha, and alpha v = 1, m v = 1/(alpha-1) leave the form below.
     log_mean = -math.log1p(-1 / alpha)
-    right = math.log(alpha) + (k - alpha) * log_mean + float(betaln(k + 1, alpha - k))
-    left = -k * math.log(alpha - 1) - math.log(k + 1) + math.log(_left_series(alpha, k))
-    return float(np.logaddexp(right, left))
+    right_part = math.log(alpha) + (k - alpha) * log_mean + float(betaln(k + 1, alpha - k))
+    left_part = -k * math.log(alpha - 1) - math.log(k + 1) + math.log(_left_series(alpha, k))
+    return float(np.logaddexp(right_part, left_part))
 
 
 def _left_series(alpha: float, k: float) -> float:
     """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 2."""
-    # No term is above 1, and each is less than half the one before but for the first few, which
-    # fall as fast as 1/n!. Where alpha is large scipy's hyp2f1 returns NaN.
+    # No term exceeds 1, and each is less than half the one before, except for the first few, which
+    # fall as fast as 1/n!. scipy's hyp2f1 returns NaN for large alpha.
     total = term = 1.0
     for i in range(80):
         term *= (k + 1 - alpha + i) / (k + 2 + i) / alpha
@@ -176,8 +176,8 @@ def _left_series(alpha: float, k: float) -> float:
 def _fill_pareto(out: Vector, alpha: float, rng: np.random.Generator) -> Vector:
     """Write draws of U^(-1/alpha), U uniform on (0, 1], into `out`; return independent signs.
 
-    U is an odd word of 63 bits over 2^63, so that the tail is exact far beyond that of a uniform
-    draw with 53 bits, and the sign of the word is that of the second array.
+    U is an odd 63-bit word over 2^63, so the tail is exact far beyond that of a uniform draw with
+    53 bits; the sign of the word gives the second array.
     """
     words = random_words(out.size, rng)
     words |= 1

@@ -1,7 +1,7 @@
 """Rows: n vectors of dimension d, visited in blocks that fit the cache.
 
-A method sees its input only through this protocol, so that it never allocates more than a few
-blocks beyond it, and so that per-sample gradients need never be formed.
+A method sees its input only through this protocol. It therefore allocates at most a few blocks
+beyond its input, and per-sample gradients need never be formed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
-BLOCK_BYTES = 3 << 19  # 1.5 MiB: the second visit is from the cache, and calls cost little
+BLOCK_BYTES = 3 << 19  # 1.5 MiB: a second visit hits the cache, and call overhead is small
 
 
 class Rows(ABC):
@@ -37,40 +37,40 @@ class Rows(ABC):
 
     @abstractmethod
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
-        """Yield consecutive (rows, d) arrays that cover rows `start` to `stop`; read only."""
+        """Yield consecutive read-only (rows, d) arrays that cover rows `start` to `stop`."""
 
     @abstractmethod
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
 
     def factors(self) -> Iterator[Factors]:
-        """Yield consecutive blocks as factors, all rows once: what a weighted sum needs."""
+        """Yield all rows once as consecutive blocks of factors, as weighted sums need them."""
         return map(Factors, self.blocks())
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over pieces that hold all rows once.
+        """Return the sum of ``part(piece)`` over pieces that cover all rows once.
 
-        `part` must be picklable (a function of a module, or a `functools.partial` of one), since a
-        piece may be worked on elsewhere. Rows in memory are one piece; rows that are generated
-        have pieces that are small to send.
+        `part` must be picklable (a module's function, or a `functools.partial` of one), because a
+        worker may process a piece. Rows in memory are one piece; generated rows have pieces that
+        are small to send.
         """
         return part(self)
 
 
 class PiecedRows(Rows):
-    """Rows that come in pieces which are small to send: generated ones."""
+    """Rows in pieces that are small to send, such as generated rows."""
 
     @abstractmethod
     def pieces(self) -> Iterator[Rows]:
-        """Yield consecutive pieces that hold all rows once."""
+        """Yield consecutive pieces that cover all rows once."""
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over the pieces, to the bit what workers would send."""
+        """Return the sum of ``part(piece)`` over the pieces, to the bit the one from workers."""
         with one_blas_thread():
             sums = map(part, self.pieces())
             total = next(sums).copy()
-            for other in sums:
-                total += other
+            for piece_sum in sums:
+                total += piece_sum
         return total
 
 
@@ -80,8 +80,7 @@ class Factors:
 
     base: Vector  # shape (rows, d): read only
     coefficients: Vector | None = None  # shape (rows,): None means 1 everywhere
-    # shape (rows,): l2 norms of `base` where they are known already; infinite where an entry is not
-    # finite
+    # shape (rows,): l2 norms of `base` if known; infinite if an entry is not finite
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -96,17 +95,16 @@ class Factors:
 class DenseRows(Rows):
     """Rows held as one (n, d) array."""
 
-    # shape (n, d): n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody
-    # may write into it afterwards: norms are kept, and sensitivities rest on them; what is held
-    # here, and every view that is handed out, is read only. Booleans,
-    # integers and other floating-point numbers are converted to float64 here, see `real_array`;
-    # float32 stays, for half the memory: then rows are converted as they are read (`read`), and
-    # everything but the rounding of the entries is exact.
+    # Shape (n, d), n and d at least 1. Entries may be NaN or infinite: methods must cope. The array
+    # and every view of it are read-only, because norms are cached and sensitivities rest on them.
+    # Booleans, integers and other floats become float64, see `real_array`; float32 stays, for half
+    # the memory: its rows are converted as they are read (`read`), so that everything but the
+    # rounding of the entries is exact.
     x: Vector
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
-        object.__setattr__(self, "x", read_only(self.x))  # all methods of a trial share it
+        object.__setattr__(self, "x", read_only(self.x))  # shared by all methods of a trial
         require(self.x.ndim == 2, "x", "an array of shape (n, d)", self.x.shape)
         require(min(self.x.shape) > 0, "x", "an array with rows and columns", self.x.shape)
 
@@ -119,7 +117,7 @@ class DenseRows(Rows):
         return int(self.x.shape[1])
 
     def read(self, rows: int | slice | NDArray[np.intp]) -> Vector:
-        """Return some of the rows as float64, or one of them: a view where it can be."""
+        """Return one or some of the rows as float64, as a view if possible."""
         return real_array("x", self.x[rows])
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -133,7 +131,7 @@ class DenseRows(Rows):
         return self.read(indices)
 
     def norms(self) -> Vector:
-        """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
+        """Return the l2 norm of every row, shape (n,); infinite if an entry is not finite."""
         return read_only(self._norms)
 
     def norms_in(self, exponent: float) -> Vector:
@@ -154,13 +152,13 @@ class DenseRows(Rows):
 class ScaledRows(Rows):
     """Rows ``c_i x_i``: the per-sample gradients of a generalised linear model, never formed.
 
-    A clipped sum of them costs two passes over x, the second from the cache: the coefficients of
-    a block, which depend on the products of its rows with the parameter, then its weighted sum.
+    A clipped sum of them costs two passes over x, the second from the cache: first the coefficients
+    of a block, which depend on the products of its rows with the parameter, then the weighted sum.
     """
 
-    x: DenseRows  # The features. Their norms are computed once and kept with them.
-    # takes the features of some rows, shape (rows, d), and what selects them (a slice or an array
-    # of indices) and returns their coefficients, shape (rows,)
+    x: DenseRows  # the features, with their cached norms
+    # maps the features of some rows, shape (rows, d), and their selector (a slice or an array of
+    # indices) to their coefficients, shape (rows,)
     coefficients: Callable[[Vector, slice | NDArray[np.intp]], Vector]
 
     def coefficients_of(self, base: Vector, rows: slice | NDArray[np.intp]) -> Vector:
@@ -183,8 +181,8 @@ class ScaledRows(Rows):
             low += len(block)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        chosen = self.x.take(indices)
-        return _scaled(chosen, self.coefficients_of(chosen, indices))
+        rows = self.x.take(indices)
+        return _scaled(rows, self.coefficients_of(rows, indices))
 
     def factors(self) -> Iterator[Factors]:
         """Yield coefficients, features and their norms, block by block."""
@@ -207,8 +205,8 @@ class MappedRows(Rows):
     """Rows that are a function of other rows, formed one block at a time."""
 
     x: DenseRows  # the records
-    # Takes records, shape (rows, d), and returns new arrays of the same shape. What it does to a
-    # record must not depend on the other records.
+    # Maps records, shape (rows, d), to new arrays of the same shape. The image of a record must not
+    # depend on the other records.
     function: Callable[[Vector], Vector]
 
     @property
@@ -240,11 +238,11 @@ def row_norms(block: Vector) -> Vector:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(block, block)
         norms: Vector = np.sqrt(squares)
-        # Outside this range squaring has lost digits, or everything; a NaN is outside too.
+        # Outside this range squares have lost digits, or overflowed; NaN is outside too.
         if len(block) and not (squares.min() > 1e-250 and squares.max() < 1e300):
             doubtful = ~((squares > 1e-250) & (squares < 1e300))
             rows = block[doubtful]
-            if rows.any():  # else they are 0, as their norms are: most rows of sparse data
+            if rows.any():  # otherwise rows and norms are 0, as in most rows of sparse data
                 largest = np.abs(rows).max(axis=1)
                 safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
                 scaled = rows / safe[:, None]

@@ -1,4 +1,4 @@
-"""Scales of coordinates that fall from the first to the last, and entries in their order."""
+"""Decreasing scales of coordinates, and the entries of an array in cache-sized views."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.ziggurat import PART
 
-DECAY_MAX = 3.0  # the largest exponent with which they fall
+DECAY_MAX = 3.0  # the largest exponent of the decrease
 
 
 @lru_cache(maxsize=256)
@@ -30,9 +30,9 @@ def falling_scales(d: int, decay: float) -> Vector:
 
 
 def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:
-    """Return the least of `value` of k coordinates over the k-th scale, k = 2, 4, ... and d >= 2.
+    """Return the least of `value(k)` over the k-th scale, for k = 2, 4, ... and d >= 2.
 
-    Of equal scales, that of all coordinates.
+    If the scales are equal, only k = d counts.
     """
     d = len(scales)
     if scales[0] == scales[-1]:
@@ -41,7 +41,7 @@ def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:
     return min(value(k) / float(scales[k - 1]) for k in counts)
 
 
-def parts(out: Vector) -> Iterator[Vector]:
+def entry_blocks(out: Vector) -> Iterator[Vector]:
     """Yield the entries of a contiguous array in order, as views that fit the cache."""
     entries = out.reshape(-1)
     for low in range(0, entries.size, PART):

@@ -1,4 +1,4 @@
-"""Rows whose pieces are worked on elsewhere: a map over pieces and one sum, at the centre."""
+"""Rows whose pieces are processed by workers, and summed at the centre."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -20,14 +20,14 @@ Part = Callable[[Rows], Vector]
 class SpreadRows(Rows):
     """Rows whose sums (`total`) are formed by the workers of an executor, piece by piece.
 
-    A method needs nothing else to run on more rows than one machine holds: its clipped sum is a
-    map over the pieces and one reduction, and its noise is drawn once, by its ledger, here. The
-    workers see pieces of the records and send back sums that are not private: they are trusted as
-    much as the centre is.
+    This is all that a method needs to run on more rows than one machine holds: its clipped sum is a
+    map over the pieces and one reduction, and its ledger draws the noise once, at the centre. The
+    workers see pieces of the records and return sums that are not private: they are trusted as much
+    as the centre is.
 
-    The sum is added in the order of the pieces, whatever finishes first: it is that of `rows` to
-    the last bit, where the workers have the same linear algebra library and kind of processor. A
-    piece whose worker dies is worked on again.
+    The sum is added in the order of the pieces, whichever finishes first. It equals the sum over
+    `rows` to the last bit if the workers have the same linear algebra library and kind of
+    processor. The piece of a worker that dies is processed again.
 
     Examples
     --------
@@ -42,8 +42,8 @@ class SpreadRows(Rows):
     True
     """
 
-    rows: PiecedRows  # generated ones; what is not a total is read from them here
-    executor: Executor  # holds a few pieces a worker at a time
+    rows: PiecedRows  # generated rows; everything but totals is read from them here
+    executor: Executor  # it is given a few pieces per worker at a time
 
     @property
     def n(self) -> int:
@@ -65,15 +65,15 @@ class SpreadRows(Rows):
     def total(self, part: Part) -> Vector:
         """Return the sum of ``part(piece)`` over the pieces, each formed by a worker."""
         calls = ((part, piece) for piece in self.rows.pieces())
-        with closing(in_order(self.executor, part_of, calls)) as sums:
+        with closing(in_order(self.executor, piece_total, calls)) as sums:
             total = next(sums).copy()
-            for one in sums:
-                total += one
+            for piece_sum in sums:
+                total += piece_sum
         return total
 
 
-def part_of(call: tuple[Part, Rows]) -> Vector:
-    """Return ``part(piece)``: what a worker does."""
+def piece_total(call: tuple[Part, Rows]) -> Vector:
+    """Return ``part(piece)``, in a worker."""
     part, piece = call
     with one_blas_thread():
         return part(piece)

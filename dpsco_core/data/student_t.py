@@ -48,10 +48,10 @@ class StudentT(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""Those of a score :math:`(\nu+1)z/(\nu s^2+z^2)` per coordinate.
+        r"""The shifts with score :math:`(\nu+1)z/(\nu s^2+z^2)` per coordinate.
 
-        It is bounded by :math:`(\nu+1)/(2s\sqrt\nu)`, and its moments are no larger than those of
-        a normal variable of its variance. See theory/instance-floors.md, 5.
+        It is bounded by :math:`(\nu+1)/(2s\sqrt\nu)`, and its moments are at most those of a normal
+        variable with its variance. See theory/instance-floors.md, 5.
         """
         nu, scale = self.tail_index, self.scale
         information = (nu + 1) / (nu + 3) / scale**2
@@ -59,7 +59,7 @@ class StudentT(ScaledLaw):
         return Shifts(
             information=information,
             symmetric=True,
-            distance=lambda theta: student_inside(nu, theta / scale),
+            distance=lambda theta: student_central_probability(nu, theta / scale),
             at_odds=lambda u: scale * np.sign(u) * -stdtrit(nu, expit(-np.abs(u))),
             spread=1.0,
             cuts=(Cut(size=largest * math.sqrt(self.d / information), rest=0.0),),
@@ -76,7 +76,7 @@ class StudentT(ScaledLaw):
         return log_student_moment(self.tail_index, k)
 
 
-def student_inside(nu: float, size: Vector) -> Vector:
+def student_central_probability(nu: float, size: Vector) -> Vector:
     """Return P(|T| <= size) of a Student t with nu degrees of freedom, without cancellation."""
     square = size * size
     return np.asarray(betainc(0.5, 0.5 * nu, square / (nu + square)))

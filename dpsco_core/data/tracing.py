@@ -1,8 +1,8 @@
-r"""The instance of the lower bounds by tracing, as a distribution that can be chosen.
+r"""The instance of the lower bounds by tracing, as a distribution that can be selected.
 
 With probability q, the spike probability, a record is :math:`q^{-1/p}s`; otherwise it is 0. The
 signs s of a record are independent, with means :math:`\Theta_j` that are unknown to the algorithm
-and drawn from a prior: the bounds hold on average over it, after `draw`.
+and drawn from a prior. The bounds hold on average over the prior, after `draw`.
 """
 
 import math
@@ -39,9 +39,9 @@ class Tracing(HardInstance):
     (1.0, 1.0, [0.202, 0.213, 0.497, 0.462])
     """
 
-    shape: float = 2.0  # u > 0 of the Beta law: 2 is uniform, more is closer to 0
+    shape: float = 2.0  # u > 0 of the Beta law: 2 is uniform, larger values concentrate at 0
     spread: float = 1.0  # r, in (0, 1]
-    # Θ, of length d; None until it is drawn: `mean` and `sample` need it
+    # Θ, of length d; None until drawn, and needed by `mean` and `sample`
     biases: tuple[float, ...] | None = None
 
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.8)
@@ -59,10 +59,10 @@ class Tracing(HardInstance):
         require(0 < self.shape < math.inf, "shape", "positive and finite", self.shape)
         require(0 < self.spread <= 1, "spread", "in (0, 1]", self.spread)
         if self.biases is not None:
-            inside = all(abs(x) <= self.spread for x in self.biases)
-            known = len(self.biases) == self.d and inside
-            must = f"{self.d} numbers of size at most {self.spread:g}"
-            require(known, "biases", must, self.biases)
+            are_small = all(abs(x) <= self.spread for x in self.biases)
+            is_valid = len(self.biases) == self.d and are_small
+            condition = f"{self.d} numbers of size at most {self.spread:g}"
+            require(is_valid, "biases", condition, self.biases)
 
     @property
     def weight(self) -> int:
@@ -92,8 +92,8 @@ class Tracing(HardInstance):
     def moment(self, k: float) -> float:
         r"""Return the largest :math:`E|X_j-\mu_j|^k` of the prior; k is real, at least 0.
 
-        From order 2 to p that is :math:`q^{1-k/p}`, at a bias of 0, if q is in the class;
-        elsewhere it is sought on a grid of biases.
+        For orders from 2 to p it is :math:`q^{1-k/p}`, at a bias of 0, if q is in the class;
+        otherwise it is searched for on a grid of biases.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
@@ -101,7 +101,7 @@ class Tracing(HardInstance):
         q = self.spike_probability
         t = np.linspace(0.0, self.spread, 2001)
         y = q * t
-        # In units of the spike: to within 0, the power 0 of 0 being 1.
+        # In units of the spike; numpy takes 0 to the power 0 as 1.
         spiked = (1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k
         largest = float(((1 - q) * y**k + q * spiked).max())
         return exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
@@ -112,10 +112,12 @@ class Tracing(HardInstance):
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         size = math.pow(self.spike_probability, -1 / self.moment_order)
-        up = (1 + self._own_biases()) / 2
+        positive_probability = (1 + self._own_biases()) / 2
         spiked = self._spiked(len(out), rng)
         out.fill(0.0)
-        out[spiked] = np.where(rng.random((len(spiked), self.d)) < up, size, -size)
+        out[spiked] = np.where(
+            rng.random((len(spiked), self.d)) < positive_probability, size, -size
+        )
 
     def _own_biases(self) -> NDArray[np.float64]:
         has_biases = self.biases is not None

@@ -1,4 +1,4 @@
-"""What is asked of a law whose records are 0 or one other."""
+"""The interface of a law whose records are 0 or one fixed vector."""
 
 from typing import Protocol
 
@@ -6,14 +6,14 @@ from dpsco_core.base.arrays import Vector
 
 
 class TwoPointLaw(Protocol):
-    """A law whose records are 0 or one other."""
+    """A law whose records are 0 or one fixed vector."""
 
     @property
     def spike_probability(self) -> float:
-        """How often a record is the other one."""
+        """The probability of a nonzero record."""
         ...
 
     @property
     def spike(self) -> Vector:
-        """The other one, shape (d,)."""
+        """The nonzero record, shape (d,)."""
         ...

@@ -1,7 +1,7 @@
 r"""Laws on the line with closed forms of :math:`I(x)=E(x-Y)_+` and :math:`J(x)=E(x-Y)_+^2/2`.
 
-They are the coordinates of the distributions of `dpsco_core.data`, scaled and not centred, and what
-a law says of itself to the problems that need its density (`Distribution.univariate`).
+They are the coordinates of the distributions of `dpsco_core.data`, scaled but not centred, and
+answer the problems that need a density (`Distribution.univariate`).
 """
 
 import math
@@ -19,12 +19,12 @@ ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 @dataclass(frozen=True, kw_only=True)
 class Univariate(ABC):
-    """A law on the line with a density. A key of caches."""
+    """A law on the line with a density. It is hashable, as a key of caches."""
 
     scale: float
-    symmetric: ClassVar[bool] = False  # about 0
-    unimodal: ClassVar[bool] = False  # whether the density falls to both sides of 0
-    # Whether losses are looked up in a table: the distribution function takes long, and at scale s
+    symmetric: ClassVar[bool] = False  # whether it is symmetric about 0
+    unimodal: ClassVar[bool] = False  # whether the density decreases on both sides of 0
+    # Whether losses are looked up in a table, because the distribution function is slow; at scale s
     # the second derivative of the density is at most 0.54/s^3.
     tabulated: ClassVar[bool] = False
 
@@ -45,7 +45,7 @@ class Univariate(ABC):
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """Where the density is not continuous."""
+        """The points where the density is not continuous."""
         return ()
 
     @abstractmethod
@@ -53,20 +53,20 @@ class Univariate(ABC):
         """Return the density at `x`."""
 
     @abstractmethod
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         """Return the distribution function at `x`."""
 
     def concentration(self, length: float) -> float:
-        r"""Bound :math:`\sup_x P(x\le Y\le x+l)`: by the largest density."""
+        r"""Bound :math:`\sup_x P(x\le Y\le x+l)` by the largest density."""
         return min(1.0, length * self.peak)
 
     @abstractmethod
-    def first(self, x: Vector) -> Vector:
-        r"""Return :math:`E(x-Y)_+`."""
+    def integrated_cdf(self, x: Vector) -> Vector:
+        r"""Return :math:`E(x-Y)_+`, the integral of `cdf`."""
 
     @abstractmethod
-    def second(self, x: Vector) -> Vector:
-        r"""Return :math:`E(x-Y)_+^2/2`."""
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
+        r"""Return :math:`E(x-Y)_+^2/2`, the integral of `integrated_cdf`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +79,13 @@ class EvenLaw(Univariate):
 
 @dataclass(frozen=True, kw_only=True)
 class BellLaw(EvenLaw):
-    """A symmetric law whose density falls to both sides of 0."""
+    """A symmetric law whose density decreases on both sides of 0."""
 
     unimodal = True
 
     def concentration(self, length: float) -> float:
-        r"""Return :math:`\sup_x P(x\le Y\le x+l)`, which is attained around 0."""
-        ends = self.below(np.array([0.5 * length, -0.5 * length]))
+        r"""Return :math:`\sup_x P(x\le Y\le x+l)`, which is attained symmetrically around 0."""
+        ends = self.cdf(np.array([0.5 * length, -0.5 * length]))
         return float(ends[0] - ends[1])
 
 
@@ -100,17 +100,17 @@ class NormalLaw(BellLaw):
     def density(self, x: Vector) -> Vector:
         return np.asarray(self.peak * np.exp(-0.5 * (x / self.scale) ** 2))
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         return np.asarray(ndtr(x / self.scale))
 
-    def first(self, x: Vector) -> Vector:
+    def integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`xF(x) + s^2 f(x)`."""
-        return x * self.below(x) + self.scale**2 * self.density(x)
+        return x * self.cdf(x) + self.scale**2 * self.density(x)
 
-    def second(self, x: Vector) -> Vector:
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`\frac12[(x^2+s^2)F(x) + x s^2 f(x)]`."""
         square = self.scale**2
-        return 0.5 * ((x * x + square) * self.below(x) + x * square * self.density(x))
+        return 0.5 * ((x * x + square) * self.cdf(x) + x * square * self.density(x))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,23 +129,23 @@ class StudentLaw(BellLaw):
         power = -0.5 * (self.nu + 1)
         return np.asarray(self.peak * np.exp(power * np.log1p((x / self.scale) ** 2 / self.nu)))
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         return np.asarray(stdtr(self.nu, x / self.scale))
 
-    def first(self, x: Vector) -> Vector:
+    def integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`xF(x) - P_1(x)`, with :math:`P_1(x) = E Y 1\{Y\le x\}`."""
-        return x * self.below(x) - self._partial(x)
+        return x * self.cdf(x) - self._partial(x)
 
-    def second(self, x: Vector) -> Vector:
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`\frac12[x^2F - 2xP_1 + P_2]`, with :math:`P_2(x) = E Y^2 1\{Y\le x\}`.
 
         For scale 1, :math:`P_2 = \nu[\frac{\nu-1}{\nu-2}F_{\nu-2}(x\sqrt{(\nu-2)/\nu}) - F(x)]`:
         write :math:`t^2 = \nu(1+t^2/\nu) - \nu`, and the first term is a Student density again.
         """
-        nu, below = self.nu, self.below(x)
-        fewer = stdtr(nu - 2, x * (math.sqrt((nu - 2) / nu) / self.scale))
-        square = self.scale**2 * nu * ((nu - 1) / (nu - 2) * fewer - below)
-        return np.asarray(0.5 * (x * x * below - 2 * x * self._partial(x) + square))
+        nu, cdf = self.nu, self.cdf(x)
+        lighter_cdf = stdtr(nu - 2, x * (math.sqrt((nu - 2) / nu) / self.scale))
+        square = self.scale**2 * nu * ((nu - 1) / (nu - 2) * lighter_cdf - cdf)
+        return np.asarray(0.5 * (x * x * cdf - 2 * x * self._partial(x) + square))
 
     def _partial(self, x: Vector) -> Vector:
         return -self.density(x) * (self.scale**2 * self.nu + x * x) / (self.nu - 1)
@@ -159,7 +159,7 @@ class SymmetricParetoLaw(EvenLaw):
 
     @property
     def peak(self) -> float:
-        """The density just outside [-b, b]; it is 0 inside."""
+        """The density just outside [-b, b]; inside it is 0."""
         return self.alpha / (2 * self.scale)
 
     @property
@@ -168,21 +168,21 @@ class SymmetricParetoLaw(EvenLaw):
 
     def density(self, x: Vector) -> Vector:
         size = np.maximum(np.abs(x), self.scale)
-        outside = self.peak * (self.scale / size) ** (self.alpha + 1)
-        return np.where(np.abs(x) < self.scale, 0.0, outside)
+        density = self.peak * (self.scale / size) ** (self.alpha + 1)
+        return np.where(np.abs(x) < self.scale, 0.0, density)
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         size = np.maximum(np.abs(x), self.scale)
         tail = 0.5 * (self.scale / size) ** self.alpha
         return np.where(x > 0, 1 - tail, tail)
 
-    def first(self, x: Vector) -> Vector:
+    def integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`I`, with :math:`I(x) = x + I(-x)` by symmetry."""
         b, size = self.scale, np.maximum(np.abs(x), self.scale)
         tail = 0.5 * b * (b / size) ** (self.alpha - 1) / (self.alpha - 1)
         return np.asarray(tail + np.where(np.abs(x) < b, 0.5 * (x + b), np.maximum(x, 0.0)))
 
-    def second(self, x: Vector) -> Vector:
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`J`, with :math:`J(x) + J(-x) = E(x-Y)^2/2` by symmetry."""
         b, alpha, size = self.scale, self.alpha, np.maximum(np.abs(x), self.scale)
         tail = 0.5 * b * b * (b / size) ** (alpha - 2) / ((alpha - 1) * (alpha - 2))
@@ -218,18 +218,18 @@ class OneSidedParetoLaw(Univariate):
         ratio = self.scale / np.maximum(x, self.scale)
         return np.where(x < self.scale, 0.0, self.peak * ratio ** (self.alpha + 1))
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         return np.asarray(1 - (self.scale / np.maximum(x, self.scale)) ** self.alpha)
 
     def concentration(self, length: float) -> float:
-        r"""Return :math:`\sup_x P(x\le Y\le x+l)`, which is attained from the scale on."""
-        return float(self.below(np.array([self.scale + length]))[0])
+        r"""Return :math:`\sup_x P(x\le Y\le x+l)`, which is attained at x = `scale`."""
+        return float(self.cdf(np.array([self.scale + length]))[0])
 
-    def first(self, x: Vector) -> Vector:
+    def integrated_cdf(self, x: Vector) -> Vector:
         b, power, x = self.scale, self.alpha - 1, np.maximum(x, self.scale)
         return np.asarray((x - b) - b * (1 - (b / x) ** power) / power)
 
-    def second(self, x: Vector) -> Vector:
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
         b, alpha, x = self.scale, self.alpha, np.maximum(x, self.scale)
         reach = x - b
         tail = b * b * (1 - (b / x) ** (alpha - 2)) / ((alpha - 1) * (alpha - 2))
@@ -261,15 +261,15 @@ class LogNormalLaw(Univariate):
         shape = np.exp(-0.5 * z * z) / (positive * (self.sigma * ROOT_TWO_PI))
         return np.where(x > 0, shape, 0.0)
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         return np.asarray(ndtr(self._standard(x)[1]))
 
-    def first(self, x: Vector) -> Vector:
-        r"""Return :math:`xF(x) - E Y1\{Y\le x\}`: a put's price without interest."""
+    def integrated_cdf(self, x: Vector) -> Vector:
+        r"""Return :math:`xF(x) - E Y1\{Y\le x\}`, the price of a put without interest."""
         positive, z = self._standard(x)
         return np.asarray(positive * ndtr(z) - self.mean * ndtr(z - self.sigma))
 
-    def second(self, x: Vector) -> Vector:
+    def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return half of :math:`x^2F(x) - 2x\,E Y1\{Y\le x\} + E Y^21\{Y\le x\}`."""
         positive, z = self._standard(x)
         square = self.scale**2 * math.exp(2 * self.sigma**2) * ndtr(z - 2 * self.sigma)
@@ -277,6 +277,6 @@ class LogNormalLaw(Univariate):
         return np.asarray(0.5 * (positive * positive * ndtr(z) + square) - cross)
 
     def _standard(self, x: Vector) -> tuple[Vector, Vector]:
-        """Return x where it is positive, else a tiny number, and its normal score."""
+        """Return x if positive, otherwise a tiny number, and its normal score."""
         positive = np.maximum(x, 1e-300)
         return positive, np.log(positive / self.scale) / self.sigma

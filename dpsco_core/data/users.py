@@ -1,4 +1,4 @@
-"""The records of people who have several each, for the estimation of a mean."""
+"""The records of users with several records each, for mean estimation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsco_core.data.rows import DenseRows, rows_per_block
 
 
 class Countable(Protocol):
-    """Records: so many, of so many coordinates or parameters."""
+    """A collection of n records in d dimensions or parameters."""
 
     @property
     def n(self) -> int: ...
@@ -26,14 +26,14 @@ Records = TypeVar("Records", bound=Countable)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ByUsers(Generic[Records]):
-    """Users whose records are all at hand: records i m to (i + 1) m are those of user i."""
+    """Users with all their records: records i m to (i + 1) m belong to user i."""
 
-    records: Records  # n m of them
+    records: Records  # n times m records
     items: int  # m, at least 1; the same for every user
 
     def __post_init__(self) -> None:
-        whole = self.items >= 1 and self.records.n % self.items == 0
-        require(whole, "m", f"a divisor of the {self.records.n} records", self.items)
+        is_divisible = self.items >= 1 and self.records.n % self.items == 0
+        require(is_divisible, "m", f"a divisor of the {self.records.n} records", self.items)
 
     @property
     def users(self) -> int:
@@ -48,12 +48,12 @@ class ByUsers(Generic[Records]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserRows(ByUsers[DenseRows]):
-    """The rows of users, for the estimation of a mean. Neighbours replace all rows of one user."""
+    """The rows of users, for mean estimation. Neighbours replace all rows of one user."""
 
     def means(self) -> DenseRows:
-        """Return the mean of every user's records, a row a user: of that user's records alone.
+        """Return the mean of every user's records, one row per user.
 
-        It is not finite where a record is not, or where their sum is beyond the doubles.
+        It is not finite if a record is not, or if their sum overflows.
         """
         m, d = self.items, self.d
         if m == 1:

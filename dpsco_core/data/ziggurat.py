@@ -1,11 +1,11 @@
 r"""Fast exact draws from symmetric unimodal densities, many at a time.
 
 The area under the density is covered by layers of equal area (Marsaglia and Tsang 2000, J. Stat.
-Software 5(8)): one word of 64 random bits names a layer and a place in it, and about 99 of 100
-places lie under the density for certain. The others are settled together at the end of a block: in
-the lowest layer a place beyond its edge becomes a draw from the tail, elsewhere a uniform height
-decides, and what is rejected is drawn anew by a slower exact method. Places have 53 bits and a
-sign, as those of numpy's own normal generator have 52.
+Software 5(8)). A word of 64 random bits selects a layer and a place in it, and about 99 % of the
+places certainly lie under the density. The rest are decided together at the end of a block: in the
+lowest layer a place beyond its edge becomes a draw from the tail; in other layers a uniform height
+decides, and rejected places are redrawn by a slower exact method. Places have 53 bits and a sign,
+one bit more than in numpy's normal generator.
 """
 
 import math
@@ -20,14 +20,14 @@ from scipy.special import beta, ndtr, stdtr
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.blocks import random_words
 
-PART = 1 << 14  # 128 KiB of float64: a part and its working copies fit a core's own cache
-LAYERS = 512  # a power of two: the lowest bits of a word name the layer
+PART = 1 << 14  # 128 KiB of float64: a part and its working copies fit the cache of a core
+LAYERS = 512  # a power of two: the lowest bits of a word select the layer
 PLACE_BITS = 53
-SPARE_BITS = 64 - 1 - PLACE_BITS  # hold the layer
+SPARE_BITS = 64 - 1 - PLACE_BITS  # the bits that select the layer
 
 
 class DensityShape(ABC):
-    """A density f on the line up to a factor: symmetric, falling away from 0, f(0) = 1."""
+    """A density f on the line up to a factor: symmetric, decreasing away from 0, f(0) = 1."""
 
     @abstractmethod
     def density(self, x: Vector) -> Vector:
@@ -35,7 +35,7 @@ class DensityShape(ABC):
 
     @abstractmethod
     def inverse(self, height: float) -> float:
-        """Return the x >= 0 where f(x) is the height, which is in (0, 1]."""
+        """Return the x >= 0 with f(x) = height, for a height in (0, 1]."""
 
     @abstractmethod
     def tail_area(self, x: float) -> float:
@@ -46,16 +46,16 @@ class DensityShape(ABC):
         """Return `count` draws from f."""
 
     @abstractmethod
-    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return proposals x for the tail; kept with probability edge/x they have its law."""
+    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return proposals x for the tail, which follow it if kept with probability edge/x."""
 
     def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return `count` draws from f beyond the edge, by rejection; about half are kept."""
-        kept = np.empty(0)
-        while kept.size < count:
-            x = self.beyond(edge, 2 * (count - kept.size) + 8, rng)
-            kept = np.concatenate((kept, x[rng.random(x.size) * x < edge]))
-        return kept[:count]
+        """Return `count` draws from f beyond the edge, by rejection; about half are accepted."""
+        accepted = np.empty(0)
+        while accepted.size < count:
+            x = self.tail_proposals(edge, 2 * (count - accepted.size) + 8, rng)
+            accepted = np.concatenate((accepted, x[rng.random(x.size) * x < edge]))
+        return accepted[:count]
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class StudentShape(DensityShape):
         squares = nu * np.expm1(rng.standard_exponential(count) * (2 / nu))
         return np.asarray(np.sqrt(squares) * np.sin(2 * math.pi * rng.random(count)))
 
-    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        r"""Return proposals.
+    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        r"""Return proposals for the tail.
 
         With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
         :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
@@ -116,8 +116,8 @@ class NormalShape(DensityShape):
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
         return rng.standard_normal(count)
 
-    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return proposals: x^2/2 is edge^2/2 + E."""
+    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return proposals with x^2/2 = edge^2/2 + E, where E is exponential."""
         return np.asarray(np.sqrt(edge * edge + 2 * rng.standard_exponential(count)))
 
 
@@ -126,11 +126,11 @@ class Ziggurat:
     """The layers that cover a density."""
 
     shape: DensityShape
-    edge: float  # where the tail begins
-    # shape (LAYERS,): width of a layer over 2^53, the number of places on either side
+    edge: float  # the start of the tail
+    # shape (LAYERS,): the width of a layer over 2^53, the number of places on either side
     widths: Vector
-    # shape (LAYERS,): places below this one lie under the density, or before the tail
-    sure: NDArray[np.int64]
+    # shape (LAYERS,): places below this one lie under the density and before the tail
+    sure_places: NDArray[np.int64]
     # shape (LAYERS,): a layer covers the heights from `heights` to `heights + steps`
     heights: Vector
     steps: Vector
@@ -154,7 +154,7 @@ class Ziggurat:
             # mode "clip" only spares numpy a copy: no index is out of range.
             np.take(widths, k, out=part, mode="clip")
             np.multiply(part, words, out=part)
-            np.take(self.sure, k, out=s, mode="clip")
+            np.take(self.sure_places, k, out=s, mode="clip")
             np.abs(words, out=words)
             np.greater_equal(words, s, out=u)
             doubtful = np.flatnonzero(u)
@@ -171,47 +171,47 @@ class Ziggurat:
         scale: float,
         rng: np.random.Generator,
     ) -> None:
-        """Replace what the layers left open."""
+        """Decide the places that the layers left open."""
         x = out[places] / scale
         lowest = layers == 0
         heights = self.heights[layers] + self.steps[layers] * rng.random(x.size)
         rejected = ~(lowest | (heights < self.shape.density(x)))
         tail = np.flatnonzero(lowest)
-        again = np.flatnonzero(rejected)
+        redrawn = np.flatnonzero(rejected)
         x[tail] = np.copysign(self.shape.tail(self.edge, tail.size, rng), x[tail])
-        x[again] = self.shape.fresh(again.size, rng)
+        x[redrawn] = self.shape.fresh(redrawn.size, rng)
         out[places] = x * scale
 
 
 @lru_cache(maxsize=64)
 def ziggurat(shape: DensityShape) -> Ziggurat:
-    """Return the layers of a density; they are kept."""
-    low, high = 1e-2, 1e4  # the edge of the layers that just reach the top is between them
+    """Return the layers of a density; they are cached."""
+    low, high = 1e-2, 1e4  # they bracket the edge of layers that just reach the top
     while True:
         edge = math.sqrt(low * high)
-        ends, heights, step, over = _layers(shape, edge)
-        if over == 0:
+        ends, heights, step, overshoot = _layers(shape, edge)
+        if overshoot == 0:
             break
-        low, high = (edge, high) if over > 0 else (low, edge)
+        low, high = (edge, high) if overshoot > 0 else (low, edge)
     wide = np.array(ends)
-    # The last two layers end at the top; what the topmost has above it is rejected.
+    # The last two layers end at the top; whatever the topmost has above it is rejected.
     steps = np.append(np.diff(heights), step)
     sure = np.floor(wide[1:] / wide[:-1] * 2.0**PLACE_BITS).astype(np.int64)
     return Ziggurat(
         shape=shape,
         edge=edge,
         widths=wide[:-1] * 2.0**-PLACE_BITS,
-        sure=sure,
+        sure_places=sure,
         heights=np.array(heights),
         steps=steps,
     )
 
 
 def _layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float], float, int]:
-    """Return ends and lower heights of layers whose tail begins at the edge.
+    """Return the ends and lower heights of layers whose tail begins at `edge`.
 
-    Also the height of the topmost, and 1, -1 or 0: the layers reach above the top, do not reach
-    it, or cover it and waste at most a tenth of the topmost.
+    Also return the height of the topmost layer, and 1, -1 or 0: the layers exceed the top, do not
+    reach it, or cover it and waste at most a tenth of the topmost layer.
     """
     height = float(shape.density(np.array(edge)))
     area = edge * height + shape.tail_area(edge)
@@ -225,6 +225,6 @@ def _layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float],
         ends.append(shape.inverse(height))
     step = area / ends[-1]
     top = height + step
-    over = -1 if top < 1 else int(top > 1 + 0.1 * step)
+    overshoot = -1 if top < 1 else int(top > 1 + 0.1 * step)
     ends.append(0.0)
-    return ends, heights, step, over
+    return ends, heights, step, overshoot

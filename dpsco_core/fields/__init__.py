@@ -1,7 +1,7 @@
-"""The table of a scenario's fields, for all who read, check, draw or tell one of them.
+"""The table of a scenario's fields, the one source of all that is said about them.
 
 The parser, the checks, the flags of the command line, the controls and the glossary of the
-dashboard and docs/interfaces.md take what they say of a field from here.
+dashboard, and docs/interfaces.md all read it.
 """
 
 from dataclasses import fields
@@ -15,13 +15,14 @@ from dpsco_core.fields.words import has_offset
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
 AXES += [name for name, known in TABLE.items() if known.grid]
-# What makes cells of different studies equal, and data of different runs: see `Field.neutral`.
+# The values that make cells of different studies, and data of different runs, equal: see
+# `Field.neutral`.
 OF_STUDY = {name: known.neutral for name, known in TABLE.items() if known.scope == "study"}
 OF_RUN = {name: getattr(Fields, name) for name, known in TABLE.items() if known.scope == "run"}
 
 
 def span(name: str, scenario: Fields | None = None, limits: Limits = LIBRARY) -> Span:
-    """Return the least and the largest value of a number at a place.
+    """Return the smallest and the largest value of a number under the given limits.
 
     Examples
     --------
@@ -50,27 +51,27 @@ def is_whole(name: str) -> bool:
 
 
 def is_linear(axis: str | None) -> bool:
-    """Whether an axis is drawn evenly, and not by its logarithm."""
+    """Whether an axis is drawn on a linear scale rather than a logarithmic one."""
     return axis is not None and TABLE[axis].linear
 
 
-def keyed(name: str, value: Any) -> bool:
-    """Whether keys of results and random streams know a field at this value: see `Field.late`."""
-    return not TABLE[name].late or value != getattr(Fields, name)
+def is_in_key(name: str, value: Any) -> bool:
+    """Whether keys of results and random streams include a field at this value."""
+    return not TABLE[name].is_late or value != getattr(Fields, name)
 
 
 def with_fields(text: str) -> str:
-    """Return the docstring of a scenario with its fields as a section, before the examples."""
+    """Return the docstring of a scenario with its fields as a section before the examples."""
     rows = (f"{name} : {_type(name)}\n        {known.description}" for name, known in TABLE.items())
     section = "Parameters\n    ----------\n    " + "\n    ".join(rows)
     return text.replace("Examples\n", f"{section}\n\n    Examples\n", 1)
 
 
 def _type(name: str) -> str:
-    known = TABLE[name]
+    spec = TABLE[name]
     kinds = {"whole": "int", "real": "float", "slugs": "tuple of str", "numbers": "tuple of float"}
-    kind = kinds.get(known.kind, "str")
-    return f"{kind} or None" if known.optional else kind
+    kind = kinds.get(spec.kind, "str")
+    return f"{kind} or None" if spec.optional else kind
 
 
 __all__ = [
@@ -84,9 +85,9 @@ __all__ = [
     "Field",
     "Fields",
     "has_offset",
+    "is_in_key",
     "is_linear",
     "is_whole",
-    "keyed",
     "parse",
     "span",
     "with_fields",

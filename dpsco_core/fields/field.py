@@ -1,4 +1,4 @@
-"""What is known of a field of a scenario: a `Field`, which stands in the table of fields."""
+"""The description of one field of a scenario: a `Field`, a row of the table of fields."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -10,17 +10,17 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.parsing import number, one_of, real, shorten, whole
 from dpsco_core.base.seeds import FRESH, fresh_seed
 
-# whole: an integer; real: a number; choice: one of a few words; slug, slugs: of the catalogue;
-# numbers: a list of them.
+# whole: an integer; real: a number; choice: one of a few words; slug and slugs: from the catalogue;
+# numbers: a list of numbers.
 Kind = Literal["whole", "real", "choice", "slug", "slugs", "numbers"]
-# The two ends of the range of a number. The upper one may depend on the scenario; None is what the
-# place allows, an attribute of `Limits`.
+# An end of the range of a number. The upper one may depend on the scenario; None stands for the
+# limit of the place, an attribute of `Limits`.
 End = float | Callable[[Any], float] | None
 Span = tuple[float, float]
-# Text, or what makes it of a scenario.
+# A text, or a function that makes it from a scenario.
 Words = str | Callable[[Any], str]
-# data: it changes the records that are drawn; run: what a method does with them; study: neither,
-# only how many runs there are.
+# data: the field changes the records; run: it changes what a method does with them; study: it
+# changes neither, only which runs there are.
 Scope = Literal["data", "run", "study"]
 
 
@@ -34,57 +34,57 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A field of a scenario: what it may hold, what it means, and how it is shown."""
+    """A field of a scenario: its values, its meaning, and its presentation."""
 
     kind: Kind
-    # What it means: after its name in a table, in a docstring and in the help of a flag, with
-    # `{choices}` for the list of these.
+    # Its meaning, to follow its name in a table, in a docstring and in the help of a flag;
+    # `{choices}` stands for the list of choices.
     meaning: str
     label: Words  # the label of its control
-    help: Words  # what its control says when it is pointed at
-    group: str  # the group of controls that it is in
-    shown: Callable[[Any], bool] = lambda _: True  # whether its control is, in a scenario
-    front: int = 0  # its place among the controls that are always open; 0: folded away
-    ends: tuple[str, str] = ("", "")  # what the ends of its slider mean, in a word
-    name: str = ""  # in a list of differences; without one, its symbol or its label
-    symbol: str = ""  # as in ε = 1; empty if it has none
-    sign: Sign | None = None  # the sign of its symbol
-    # the range of a number, both ends included; None for both where other fields decide
+    help: Words  # the tooltip of its control
+    group: str  # the group of its control
+    shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
+    front: int = 0  # its place among the controls that are always open; 0 if folded away
+    ends: tuple[str, str] = ("", "")  # one word for each end of its slider
+    name: str = ""  # its name in a list of differences, if it has no symbol
+    symbol: str = ""  # its symbol, as in ε = 1; may be empty
+    sign: Sign | None = None  # the glossary entry of its symbol
+    # the range of a number, both ends included; both None if other fields decide
     low: float | None = None
     high: End = None
-    choices: Sequence[str] = ()  # the words or slugs that it may be
+    choices: Sequence[str] = ()  # its allowed words or slugs
     optional: bool = False  # whether it may be None
-    offered: tuple[float, ...] = ()  # the values that a slider goes through
-    grid: tuple[float, ...] = ()  # its values where a study sweeps it; empty if no study does
-    linear: bool = False  # whether an axis of them is drawn evenly, and not by its logarithm
+    offered: tuple[float, ...] = ()  # the values of a slider
+    grid: tuple[float, ...] = ()  # its values in a sweep; empty if no study sweeps it
+    linear: bool = False  # whether its axis is linear rather than logarithmic
     scope: Scope = "data"
-    # what a field of a study is in the cells, so that equal cells of different studies are equal
+    # its value in the cells of a study, so that equal cells of different studies are equal
     neutral: Any = None
-    # whether it was added after results had been kept: their keys and their random streams then
-    # know it only where it is not at its default
-    late: bool = False
-    flags: tuple[str, ...] = ()  # names of its flag beside its own
-    flag_meaning: str = ""  # what the help of its flag says, if not `meaning`
+    # whether it was added after results had been stored: their keys and their random streams then
+    # include it only if it is not at its default
+    is_late: bool = False
+    flags: tuple[str, ...] = ()  # further names of its flag
+    flag_meaning: str = ""  # the help of its flag, if it is not `meaning`
 
     @property
     def description(self) -> str:
-        """What it means, as Markdown."""
+        """The meaning as Markdown."""
         return self.meaning.replace("{choices}", ", ".join(f"`{c}`" for c in self.choices))
 
     @property
     def short_name(self) -> str:
-        """What it is called in a list of differences."""
+        """The name in a list of differences."""
         return self.symbol or self.name or str(self.label)
 
     def span(self, name: str, scenario: Any, limits: Limits) -> Span | None:
-        """Return the least and the largest value at a place; None if other fields decide."""
+        """Return the smallest and the largest value under the limits; None if fields decide."""
         if self.low is None:
             return None
         high = getattr(limits, name) if self.high is None else self.high
         return self.low, high(scenario) if callable(high) else high
 
     def check(self, name: str, value: Any, scenario: Any, limits: Limits) -> None:
-        """Raise `InvalidInput` unless a value is among the choices, or in the range."""
+        """Raise `InvalidInput` unless a value is one of the choices, or in the range."""
         if value is None and self.optional:
             return
         if self.kind in ("choice", "slug"):
@@ -101,22 +101,24 @@ class Field:
     def parse(self, name: str, value: Any) -> Any:
         """Return a value in the field's own type; raises `InvalidInput`.
 
-        Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value, and
-        the seed ``"fresh"`` for one that the operating system draws now.
+        It accepts text, numbers and lists; ``None``, ``""`` and ``"none"`` stand for no value, and
+        the seed ``"fresh"`` for a new one from the operating system.
         """
-        listed = self.kind in ("slugs", "numbers")
+        is_list = self.kind in ("slugs", "numbers")
         if value is None or value in ("", "none"):
-            require(self.optional or listed, name, "given", "none")
-            return () if listed else None
-        if listed:
-            must = "a list of slugs" if self.kind == "slugs" else "a list of numbers"
+            require(self.optional or is_list, name, "given", "none")
+            return () if is_list else None
+        if is_list:
+            condition = "a list of slugs" if self.kind == "slugs" else "a list of numbers"
             parts = value.split(",") if isinstance(value, str) else value
-            require(isinstance(parts, (list, tuple)), name, must, shorten(value))
+            require(isinstance(parts, (list, tuple)), name, condition, shorten(value))
             if self.kind == "slugs":
-                require(all(isinstance(part, str) for part in parts), name, must, shorten(value))
+                require(
+                    all(isinstance(part, str) for part in parts), name, condition, shorten(value)
+                )
                 return tuple(part.strip() for part in parts)
-            require("" not in parts, name, must, shorten(value))
-            return tuple(number(name, part, must) for part in parts)
+            require("" not in parts, name, condition, shorten(value))
+            return tuple(number(name, part, condition) for part in parts)
         if name == "seed" and value == FRESH:
             return fresh_seed()
         if self.kind == "whole":
@@ -130,11 +132,11 @@ class Field:
 
 
 def series(low: int, high: int) -> tuple[float, ...]:
-    """Return 1, 2 and 5 times the powers of ten from 10^low to 10^high, which is the last."""
+    """Return 1, 2 and 5 times the powers of ten from 10^low to 10^high, which is the last value."""
     numbers = ((float(f"{digit}e{e}"), e) for e in range(low, high + 1) for digit in (1, 2, 5))
     return tuple(int(value) if e >= 0 else value for value, e in numbers)[:-2]
 
 
-def field(default: Any, **known: Any) -> Any:
+def field(default: Any, **properties: Any) -> Any:
     """Return a field of a dataclass with its default and its `Field`."""
-    return dataclasses.field(default=default, metadata={"known": Field(**known)})
+    return dataclasses.field(default=default, metadata={"known": Field(**properties)})

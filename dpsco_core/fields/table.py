@@ -1,6 +1,6 @@
-"""The fields of a scenario, each with all that is known of it.
+"""The fields of a scenario, with everything that is said about them.
 
-Whoever adds a field adds it here, and what it means where that is used.
+A new field is added here, and its effect where it is used.
 """
 
 import math
@@ -34,14 +34,14 @@ from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.problems import MeanEstimation
 
 MEAN = MeanEstimation.card.slug
-# Of controls, in their order; the last one is folded away.
+# The groups of controls, in their order; the last one is folded away.
 GROUPS = ("Problem", "Data", "Size", "Geometry", "Privacy", "Algorithms", "Study", "Fine print")
-AXES: list[str] = []  # the fields that a study can sweep: those below with a grid
+AXES: list[str] = []  # the fields below with a grid, which a study can sweep
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:
-    """The fields of a scenario with their defaults; `dpsco_core.Scenario` says what follows."""
+    """The fields of a scenario with their defaults; see `dpsco_core.Scenario`."""
 
     problem: str = field(
         MEAN,
@@ -369,7 +369,7 @@ class Fields:
         "moment",
         kind="choice",
         choices=("moment", "variance"),
-        late=True,
+        is_late=True,
         meaning="what of a coordinate is 1: `moment`, the central `p`-th moment, so that the "
         "variance falls as `p` grows, or `variance`, to compare tails at equal variance",
         group="Data",
@@ -383,7 +383,7 @@ class Fields:
         kind="real",
         low=0,
         high=DECAY_MAX,
-        late=True,
+        is_late=True,
         meaning=FALLING,
         group="Data",
         symbol="a",

@@ -1,4 +1,4 @@
-"""Words that the help of several fields shares."""
+"""Sentences that the help of several fields shares."""
 
 from collections.abc import Callable
 from typing import Any
@@ -56,17 +56,17 @@ SAME_SEED = (
 
 
 def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
-    """Return words of estimation, of losses of a record and, if they differ, of linear models."""
+    """Return texts for estimation, for losses of a record and, if different, for linear models."""
 
-    def chosen(scenario: Any) -> str:
+    def words_for(scenario: Any) -> str:
         if scenario.problem == MeanEstimation.card.slug:
             return mean
         return features if features and scenario.problem in catalogue.LINEAR_MODELS else points
 
-    return chosen
+    return words_for
 
 
 def has_offset(scenario: Any) -> bool:
-    """Whether the offset means anything: a hard instance has its own mean."""
+    """Whether the offset has an effect: a hard instance has its own mean."""
     law = catalogue.distribution_class(scenario.distribution)
     return scenario.problem in catalogue.LINEAR_MODELS or not law.has_prior

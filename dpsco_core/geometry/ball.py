@@ -26,11 +26,11 @@ from dpsco_core.geometry.norms import (
 from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 
-CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
+CUBE = 1e17  # from this exponent on d^(1/q) rounds to 1 and the ball is the cube
 
 
 class NormBall(Sized, Symmetric):
-    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`: what follows from the exponent alone."""
+    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`, with whatever follows from the exponent."""
 
     exponent: float  # q
 
@@ -75,7 +75,7 @@ class Ball(NormBall):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\chi_d`, exact."""
-        return Width.known(self.radius * chi_mean(self.d))
+        return Width.from_value(self.radius * chi_mean(self.d))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class L1Ball(NormBall):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\|\xi\|_\infty`, exact by quadrature; at most r sqrt(2 ln(2d))."""
-        return Width.known(self.radius * largest_absolute_mean(self.d))
+        return Width.from_value(self.radius * largest_absolute_mean(self.d))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,8 +166,8 @@ class LqBall(NormBall):
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\|\xi\|_{q'}` with the dual exponent q', exact by quadrature."""
         if self.exponent == 2:
-            return Width.known(self.radius * chi_mean(self.d))
-        return Width.known(self.radius * lq_norm_mean(self.d, dual_exponent(self.exponent)))
+            return Width.from_value(self.radius * chi_mean(self.d))
+        return Width.from_value(self.radius * lq_norm_mean(self.d, dual_exponent(self.exponent)))
 
 
 def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
@@ -184,17 +184,17 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
         slope = -float(weights @ (share / (1 + (p - 1) * share))) / total
         return math.log(total) / exponent + float(z.max()) - log_target, slope
 
-    # With the second term alone, the norm is too small at nu = |v|_{q'} / target^{q-1}.
+    # With the second term alone the norm is too small, at nu = |v|_{q'} / target^{q-1}.
     high = math.log(lq_norm(size, dual_exponent(exponent))) - p * log_target
     # Near the sphere the norm is about 1 - nu sum v^{2q-2}.
-    near = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))
-    root = safeguarded_root(norm_at, -math.inf, high, min(near, high))
+    start = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))
+    root = safeguarded_root(norm_at, -math.inf, high, min(start, high))
     return np.exp(solve_power_sums(logs, (1.0, p), (0.0, root), z)[0])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Box(Symmetric):
-    r"""The set :math:`\{w \in R^d : |w_j| \le b_j\}`; the l_infinity ball is the cube among them.
+    r"""The set :math:`\{w \in R^d : |w_j| \le b_j\}`; the l_infinity ball is a cube.
 
     Examples
     --------
@@ -208,7 +208,9 @@ class Box(Symmetric):
     name = "a box"
 
     def __post_init__(self) -> None:
-        freeze_array(self, "half_widths", "a vector of finite positive numbers", ndim=1, least=0)
+        freeze_array(
+            self, "half_widths", "a vector of finite positive numbers", ndim=1, lower_limit=0
+        )
 
     @classmethod
     def cube(cls, d: int, radius: float) -> Self:
@@ -240,11 +242,11 @@ class Box(Symmetric):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`\sqrt{2/\pi}\sum_j b_j`, exact."""
-        return Width.known(math.sqrt(2 / math.pi) * math.fsum(self.half_widths))
+        return Width.from_value(math.sqrt(2 / math.pi) * math.fsum(self.half_widths))
 
 
 def lq_ball(d: int, exponent: float, radius: float) -> L1Ball | Ball | LqBall | Box:
-    """Return the ball of the l_q norm, 1 <= q <= infinity, in the form that is cheapest.
+    """Return the ball of the l_q norm, 1 <= q <= infinity, as the cheapest class for it.
 
     Examples
     --------

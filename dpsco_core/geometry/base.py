@@ -1,4 +1,4 @@
-"""What every constraint set can do, and what is known of its Gaussian width."""
+"""The interface of constraint sets, and of their Gaussian widths."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ class Width:
     It depends on no data, so that it costs no privacy to compute (Su et al. 2023, Definition 12).
     """
 
-    # the width where `exact`, to a relative 1e-10; its upper bound otherwise, which is what a bound
-    # on an error needs
+    # the width to a relative 1e-10 if `exact`; otherwise its upper bound, as error bounds need it
     value: float
-    # proven bounds; both are `value` where `exact`
+    # proven bounds; both equal `value` if `exact`
     lower: float
     upper: float
-    exact: bool  # whether the width is known in closed form or by a convergent quadrature
+    exact: bool  # whether it has a closed form or a convergent quadrature
 
     @classmethod
-    def known(cls, value: float) -> Width:
+    def from_value(cls, value: float) -> Width:
         """Return an exact width."""
         return cls(value=value, lower=value, upper=value, exact=True)
 
     @classmethod
-    def between(cls, lower: float, upper: float) -> Width:
-        """Return a width of which two bounds are proven."""
+    def from_bounds(cls, lower: float, upper: float) -> Width:
+        """Return a width with two proven bounds."""
         return cls(value=upper, lower=min(lower, upper), upper=upper, exact=False)
 
 
@@ -43,22 +42,22 @@ class ConstraintSet(ABC):
 
     d: int
 
-    # what a sentence calls the set, article included
+    # the name of the set in a sentence, article included
     name: str = "another convex set"
 
     @property
     @abstractmethod
     def centre(self) -> Vector:
-        """A point in the middle of the set, shape (d,): where optimisers start."""
+        """A point in the middle of the set, shape (d,), where optimisers start."""
 
     @property
     def diameter(self) -> float:
-        """The l2 diameter: the paper's norm of the set."""
+        """The l2 diameter."""
         return self.diameter_in(2.0)
 
     @property
     def l2_radius(self) -> float:
-        """The largest l2 norm of a point of the set: its radius about 0."""
+        """The largest l2 norm of a point of the set."""
         return self.radius_in(2.0)
 
     @property
@@ -76,9 +75,9 @@ class ConstraintSet(ABC):
 
     @abstractmethod
     def support_point(self, g: Vector) -> Vector:
-        r"""Return a point w of the set with :math:`\langle g, w\rangle` largest, shape (d,).
+        r"""Return a point w of the set that maximises :math:`\langle g, w\rangle`, shape (d,).
 
-        The same one for the same `g`, ties included.
+        Equal `g` give the same point, ties included.
         """
 
     @abstractmethod
@@ -121,7 +120,7 @@ class Symmetric(ConstraintSet):
 
 
 class Sized(ConstraintSet):
-    """A set that its dimension, at least 1, and its radius, finite and positive, give."""
+    """A set given by its dimension, at least 1, and its radius, finite and positive."""
 
     radius: float
 
@@ -131,26 +130,28 @@ class Sized(ConstraintSet):
 
 
 def check_radius(radius: float, name: str = "radius") -> None:
-    """Refuse a size that is not finite and positive."""
+    """Raise `InvalidInput` unless a size is finite and positive."""
     require(0 < radius < math.inf, name, "finite and positive", radius)
 
 
 def check_dimension(d: int) -> None:
-    """Refuse what is not an integer of at least 1."""
+    """Raise `InvalidInput` unless `d` is an integer of at least 1."""
     require(isinstance(d, int) and d >= 1, "d", "a positive integer", d)
 
 
-def freeze_array(body: ConstraintSet, name: str, shape: str, *, ndim: int, least: float) -> None:
-    """Hold a copy of a set's array, above `least` and finite, and its last length as d."""
-    given = getattr(body, name)
-    array = np.array(given, dtype=float)
-    finite = bool(((array > least) & (array < math.inf)).all())
-    require(array.ndim == ndim and array.size > 0 and finite, name, shape, given)
+def freeze_array(
+    body: ConstraintSet, name: str, shape: str, *, ndim: int, lower_limit: float
+) -> None:
+    """Freeze a copy of a set's array, finite and above a limit, and set d to its last length."""
+    values = getattr(body, name)
+    array = np.array(values, dtype=float)
+    is_within = bool(((array > lower_limit) & (array < math.inf)).all())
+    require(array.ndim == ndim and array.size > 0 and is_within, name, shape, values)
     array.flags.writeable = False
     object.__setattr__(body, name, array.view())  # a view cannot be made writeable again
     object.__setattr__(body, "d", array.shape[-1])
 
 
 def not_symmetric(quantity: str, name: str) -> InvalidInput:
-    """Return the refusal of what only a set C = -C has."""
+    """Return the refusal of a quantity that only a set with C = -C has."""
     return InvalidInput(f"constraint must be symmetric about 0 for {quantity}, got a {name}.")

@@ -1,4 +1,4 @@
-r"""The geometries that a scenario can name: a constraint set, a norm, and where the truth lies."""
+r"""The geometries of a scenario: a constraint set, a norm, and the place of the truth."""
 
 import math
 from dataclasses import dataclass
@@ -44,33 +44,33 @@ class Geometry:
     """
 
     kind: str = "l2"  # one of `GEOMETRIES`
-    # The exponent for the kind ``"lq"``: at least 1, infinity allowed. None otherwise.
+    # the exponent for the kind ``"lq"``: at least 1, infinity allowed; None for other kinds
     q: float | None = None
 
     def __post_init__(self) -> None:
         require(self.kind in GEOMETRIES, "geometry", f"one of {', '.join(GEOMETRIES)}", self.kind)
         if self.kind == "lq":
-            known = self.q is not None and self.q >= 1
-            require(known, "q", "at least 1 for the geometry lq", self.q)
+            has_exponent = self.q is not None and self.q >= 1
+            require(has_exponent, "q", "at least 1 for the geometry lq", self.q)
         else:
             require(self.q is None, "q", f"left out for the geometry {self.kind}", self.q)
 
     @property
     def exponent(self) -> float:
-        """The exponent of the parameters' norm in which gradients and mirror maps are measured.
+        """The exponent of the parameters' norm, for gradients and mirror maps.
 
-        1 for the simplices, whose points have that norm; 2 for the sets that are no norm's ball
-        of one exponent.
+        It is 1 for the simplices, whose points have that norm, and 2 for sets that are not the ball
+        of an l_q norm.
         """
         return EXPONENTS.get(self.kind, 2.0) if self.q is None else self.q
 
     def check_dimension(self, d: int) -> None:
-        """Raise `InvalidInput` where there is no set of dimension `d`."""
+        """Raise `InvalidInput` if there is no set of dimension `d`."""
         if self.kind == "group-l1":
-            fits = d % GROUP_SIZE == 0
-            require(fits, "d", f"a multiple of {GROUP_SIZE} for the geometry group-l1", d)
+            is_multiple = d % GROUP_SIZE == 0
+            require(is_multiple, "d", f"a multiple of {GROUP_SIZE} for the geometry group-l1", d)
         if self.kind == "simplex":
-            # In one dimension it is a single point, of diameter 0: there is nothing to find.
+            # In one dimension it is a single point of diameter 0, with nothing to estimate.
             require(d >= 2, "d", "at least 2 for the geometry simplex", d)
 
     def constraint(self, d: int, radius: float) -> ConstraintSet:
@@ -80,25 +80,25 @@ class Geometry:
     def point(self, d: int, size: float, radius: float) -> Vector:
         r"""Return the true parameter of a given size, at most `radius`, shape (d,).
 
-        Of the points with that norm, it is one with the largest l2 norm: on the first axis for
-        q < 2, for groups and for sparse vectors, on the diagonal for q >= 2. Every point of the
-        simplex has the same norm: there, size/radius is how far it lies from the centre on the
-        way to the first corner.
+        Among the points with that norm it has the largest l2 norm: it lies on the first axis for
+        q < 2, for groups and for sparse vectors, and on the diagonal for q >= 2. Every point of the
+        simplex has the same norm; there size/radius is its relative distance from the centre to
+        the first corner.
 
         Examples
         --------
         >>> Geometry(kind="linf").point(3, 0.5, 1.0), Geometry(kind="l1").point(3, 0.5, 1.0)
         (array([0.5, 0.5, 0.5]), array([0.5, 0. , 0. ]))
         """
-        even, first = self.parts(d, size, radius)
+        even, addition = self.parts(d, size, radius)
         point = np.full(d, even)
-        point[0] += first
+        point[0] += addition
         return point
 
     def parts(self, d: int, size: float, radius: float) -> tuple[float, float]:
-        """Return what `point` has in every coordinate, and what the first has beside it.
+        """Return the value of `point` in every coordinate, and the addition in the first.
 
-        Neither is negative; raises `InvalidInput` for a size that is negative or above `radius`.
+        Neither is negative. Raises `InvalidInput` for a size that is negative or above `radius`.
         """
         check_offset(size, radius)
         if self.kind == "simplex":
@@ -108,16 +108,16 @@ class Geometry:
         return 0.0, size
 
     def diagonal(self, d: int, radius: float) -> tuple[float, float]:
-        """Return the least and the largest c for which (c, ..., c) is in the set."""
+        """Return the smallest and the largest c for which (c, ..., c) is in the set."""
         if self.kind == "simplex":
             return radius / d, radius / d
         if self.kind == "solid-simplex":
             return 0.0, radius / d
         if self.kind in ("group-l1", "sparse"):
-            most = 1 / self.constraint(d, radius).minkowski_norm(np.ones(d))
+            largest = 1 / self.constraint(d, radius).minkowski_norm(np.ones(d))
         else:
-            most = radius / lq_norm(np.ones(d), self.exponent)
-        return -most, most
+            largest = radius / lq_norm(np.ones(d), self.exponent)
+        return -largest, largest
 
     def __str__(self) -> str:
         return self.kind if self.q is None else f"l{self.q:g}"
@@ -127,7 +127,7 @@ L2 = Geometry()
 
 
 def check_offset(offset: float, radius: float) -> None:
-    """Refuse an offset that no point of a set of that radius has."""
+    """Raise `InvalidInput` unless some point of a set of the given radius has this offset."""
     require(0 <= offset <= radius, "offset", "at least 0 and at most diameter/2", offset)
 
 

@@ -28,9 +28,9 @@ from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 class PowerMirror:
     r"""The map :math:`\Phi(w) = \frac\kappa2\|w\|_s^2`.
 
-    1-strongly convex with respect to :math:`\|\cdot\|_s` when :math:`\kappa \ge 1/(s-1)`, s <= 2;
-    `for_space` gives the one that is so with respect to the norm of a space. Su et al. (2023),
-    Algorithms 3 and 4, with the index of theory/su-zhao-wang.md, 2.0: as printed, it is not.
+    It is 1-strongly convex with respect to :math:`\|\cdot\|_s` if :math:`\kappa \ge 1/(s-1)`,
+    s <= 2; `for_space` gives the one that is so with respect to the norm of a space. Su et al.
+    (2023), Algorithms 3 and 4, with the index of theory/su-zhao-wang.md, 2.0, not the printed one.
 
     Examples
     --------
@@ -82,8 +82,9 @@ def _powered(w: Vector, exponent: float, factor: float) -> Vector:
 class EntropyMirror:
     r"""The map :math:`\Phi(w) = r\sum_j w_j\ln(w_j/r)` on the simplex of sum r.
 
-    1-strongly convex with respect to the l1 norm there (Cauchy and Schwarz). The conjugate is that
-    over the simplex, so that :math:`\nabla\Phi^*` maps into it, and inverts :math:`\nabla\Phi`.
+    It is 1-strongly convex with respect to the l1 norm there (Cauchy and Schwarz). The conjugate is
+    taken over the simplex, so that :math:`\nabla\Phi^*` maps into it and inverts
+    :math:`\nabla\Phi`.
     """
 
     radius: float = 1.0  # r, finite and positive
@@ -117,7 +118,7 @@ def mirror_step(
 ) -> Vector:
     r"""Return :math:`\arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)`, shape (d,).
 
-    Raises `NotApplicable` where no closed form or root finding is known for this map and this set.
+    Raises `NotApplicable` if neither a closed form nor root finding is known for the map and set.
 
     Parameters
     ----------
@@ -176,12 +177,14 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
     high = mirror.kappa * total
     low = high * len(u) ** (-2 / mirror.dual_exponent)
 
-    def at(t: float) -> Vector:
+    def point_for(t: float) -> Vector:
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
-    low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # they are known up to rounding
-    root = brentq(lambda t: float(at(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15)
-    w = at(float(root))
+    low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # the bounds hold up to rounding
+    root = brentq(
+        lambda t: float(point_for(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15
+    )
+    w = point_for(float(root))
     point: Vector = w * (total / float(w.sum()))
     return point
 
@@ -189,20 +192,20 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
 def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
     r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`, S its norm.
 
-    In logarithms, because the power 1/(s - 1) overflows.
+    It works in logarithms, because the power 1/(s - 1) overflows.
     """
     s = mirror.exponent
     moving = u != 0
     logs, caps = np.log(np.abs(u[moving])), np.log(box.half_widths[moving])
-    floor = float(caps.max())  # where only the ratio of sizes matters
+    floor = float(caps.max())  # the scale, since only ratios of sizes matter
 
-    def at(log_norm: float) -> Vector:
+    def log_sizes(log_norm: float) -> Vector:
         free = (logs - math.log(mirror.kappa) - (2 - s) * log_norm) / (s - 1)
         capped: Vector = np.minimum(free, caps)
         return capped
 
     def log_ratio(log_norm: float) -> float:
-        z = at(log_norm) - floor
+        z = log_sizes(log_norm) - floor
         return _log_norm(z, s) + floor - log_norm
 
     # S is at most the norm of the corner, and positive.
@@ -212,7 +215,7 @@ def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
         low, step = low - step, 2 * step
     root = float(brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
     point = np.zeros(len(u))
-    point[moving] = np.exp(at(root))
+    point[moving] = np.exp(log_sizes(root))
     return np.copysign(point, u)
 
 
@@ -262,9 +265,9 @@ def _in_lq_ball(
         z, share, bend, weights = parts
         drop = float(weights @ (share / bend))
         size_slope = -drop / (1 + (2 - s) * float(weights @ ((1 - share) / bend)))
-        own = -(share + (1 - share) * (2 - s) * size_slope) / bend
+        log_slopes = -(share + (1 - share) * (2 - s) * size_slope) / bend
         mass = np.exp(exponent * (z - float(z.max())))
-        slope = float(mass @ own) / float(mass.sum())
+        slope = float(mass @ log_slopes) / float(mass.sum())
         return _log_norm(z, exponent) - log_radius, slope
 
     high = math.log(lq_norm(u, dual_exponent(exponent))) - (exponent - 1) * log_radius

@@ -1,4 +1,4 @@
-"""The l_q norms, stable at every scale, their duals, how they compare, and shrinking to a sum."""
+"""The l_q norms, stable at every scale: their duals and ratios, and shrinking to a sum."""
 
 import math
 from functools import lru_cache
@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 
-# A sum of squares above it has lost nothing to underflow.
+# Above this, a sum of squares has lost nothing to underflow.
 SAFE_SQUARE = 1e-280
 
 
@@ -53,7 +53,7 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
     top: Vector = size.max(axis=1, initial=0.0)
     if math.isinf(exponent):
         return top
-    # A row of zeros, or with an infinity, is its own largest entry.
+    # A row of zeros, or with an infinity, equals its largest entry and is not scaled.
     ordinary = (top > 0) & (top < math.inf)
     size /= np.where(ordinary, top, 1.0)[:, None]
     size[~ordinary & ~np.isnan(top)] = 0
@@ -92,7 +92,7 @@ def dual_exponent(exponent: float) -> float:
     return 1.0 if math.isinf(exponent) else exponent / (exponent - 1)
 
 
-def norm_ratio(d: int, above: float, below: float) -> float:
+def norm_ratio(d: int, numerator: float, denominator: float) -> float:
     r"""Return :math:`\max_{x \in R^d} \|x\|_a/\|x\|_b = d^{\max(0, 1/a - 1/b)}`.
 
     Examples
@@ -100,13 +100,13 @@ def norm_ratio(d: int, above: float, below: float) -> float:
     >>> norm_ratio(9, 1.0, 2.0), norm_ratio(9, 2.0, 1.0)
     (3.0, 1.0)
     """
-    check_exponent(above)
-    check_exponent(below)
-    return float(d ** max(0.0, 1 / above - 1 / below))
+    check_exponent(numerator)
+    check_exponent(denominator)
+    return float(d ** max(0.0, 1 / numerator - 1 / denominator))
 
 
 def check_exponent(exponent: float) -> None:
-    """Refuse what is not the exponent of a norm."""
+    """Raise `InvalidInput` unless `exponent` is that of a norm."""
     require(exponent >= 1, "exponent", "at least 1", exponent)
 
 
@@ -124,17 +124,17 @@ def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
 
     The `values`, shape (d,), are finite, and `top` is the largest of them.
     """
-    below = values - top
-    np.maximum(below, -total, out=below)  # what is lower is 0 in the end
-    ordered = np.sort(below)[::-1]
+    shifted = values - top
+    np.maximum(shifted, -total, out=shifted)  # lower entries end at 0 anyway
+    ordered = np.sort(shifted)[::-1]
     excess = np.cumsum(ordered)
     excess -= total
     counts = _counts(len(values))
     # k entries remain if the k-th largest is above the threshold that k entries would give.
-    above = ordered * counts > excess
-    above[1:] &= ordered[1:] > -total
-    remain = int(np.count_nonzero(above))
-    # Summed once more, pairwise: running sums over many entries lose digits.
-    below -= (float(ordered[:remain].sum()) - total) / remain
-    shrunk: Vector = np.maximum(below, 0.0, out=below)
+    remains = ordered * counts > excess
+    remains[1:] &= ordered[1:] > -total
+    remain = int(np.count_nonzero(remains))
+    # Summed again, pairwise: running sums over many entries lose digits.
+    shifted -= (float(ordered[:remain].sum()) - total) / remain
+    shrunk: Vector = np.maximum(shifted, 0.0, out=shifted)
     return shrunk

@@ -13,11 +13,11 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 
-# Relative accuracy of w; the last Newton step squares it.
+# Relative accuracy of w at which the last Newton step, which squares it, is taken.
 _CLOSE = 1e-8
-# exp of it is 0.
+# The logarithm of a number that vanishes.
 _VANISHED = -800.0
-# Quadratic convergence takes less than ten; then exponents near 0 only amplify rounding.
+# Quadratic convergence takes fewer than ten; beyond that exponents near 0 only amplify rounding.
 _MOST_STEPS = 40
 _ROUNDING = 4e-16
 
@@ -31,30 +31,29 @@ def solve_power_sums(
     """Return ln w and the share b w^q/v of the second term, shapes (k,)."""
     p, q = powers
     shifts = logs[0] - log_values, logs[1] - log_values
-    # Where one term alone makes up v is right of the solution.
+    # The point where one term alone equals v lies to the right of the solution.
     right = np.minimum(-shifts[0] / p, -shifts[1] / q)
     z = right.copy() if start is None else np.minimum(start, right)
     for _ in range(_MOST_STEPS):
-        first, second = np.exp(p * z + shifts[0]), np.exp(q * z + shifts[1])
-        total = first + second
-        step = np.log(total) * total / (p * first + q * second)
+        term_p, term_q = np.exp(p * z + shifts[0]), np.exp(q * z + shifts[1])
+        total = term_p + term_q
+        step = np.log(total) * total / (p * term_p + q * term_q)
         z -= step
-        np.minimum(z, right, out=z)  # a start on the left may overshoot, once
+        np.minimum(z, right, out=z)  # a start on the left may overshoot once
         step[z < _VANISHED] = 0
         if float(np.abs(step).max()) <= _CLOSE:
             break
-    return z, second / total
+    return z, term_q / total
 
 
 def safeguarded_root(
     f: Callable[[float], tuple[float, float]], low: float, high: float, start: float
 ) -> float:
-    """Return the zero of a decreasing `f` in [low, high] by Newton, bisecting where it leaves.
+    """Return the zero of a decreasing `f` in [low, high] by Newton's method with bisection.
 
-    It ends where f, the logarithm of something, is 0 up to rounding.
-
-    `f` returns the value and the slope, and `start` is between `low` and `high`. These may be
-    infinite, where Newton's method does not leave to that side.
+    It ends when f, a logarithm, is 0 up to rounding. `f` returns its value and its slope, and
+    `start` lies between `low` and `high`, either of which may be infinite if Newton's method does
+    not leave on that side.
     """
     x = start
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Regular spaces: how smooth the dual of l_q^d is, which decides noise and mirror maps."""
+"""Regular spaces: how smooth the dual of l_q^d is, which determines noise and mirror maps."""
 
 import math
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ class RegularSpace:
     .. math:: \|x+y\|_r^2 \le \|x\|_r^2 + \langle\nabla\|x\|_r^2, y\rangle + (r-1)\|y\|_r^2,
        \qquad \|x\|_{q'}^2 \le \|x\|_r^2 \le d^{2(1/r-1/q')} \|x\|_{q'}^2.
 
-    Su, Zhao and Wang (2023), Definition 3, with the exact constant of theory/su-zhao-wang.md, 1.4;
-    theirs, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
+    Su, Zhao and Wang (2023), Definition 3, with the exact constant of theory/su-zhao-wang.md, 1.4.
+    The printed constant, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class RegularSpace:
     """
 
     d: int  # dimension, at least 1
-    # q, in [1, 2]. (The paper calls it p, and leaves out 1, where everything is continuous.)
+    # q, in [1, 2] (The paper calls it p and leaves out 1, where everything is continuous.)
     exponent: float
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class RegularSpace:
 
     @property
     def printed_kappa(self) -> float:
-        """min{1/(q - 1), 2 ln d}, what the paper prints: too small in the logarithmic branch."""
+        """min{1/(q - 1), 2 ln d}, as printed: too small in the logarithmic branch."""
         if self.d == 1:
             return 1.0
         logarithmic = 2 * math.log(self.d)

@@ -12,7 +12,7 @@ from dpsco_core.geometry.width import largest_mean, largest_positive_mean
 
 
 class OnVertices(Sized):
-    """What the two simplices share: the vertices r e_j, and that neither is symmetric."""
+    """The base of the two simplices, with the vertices r e_j; neither is symmetric."""
 
     kind: str
     solid: bool  # whether 0 is a vertex too
@@ -24,7 +24,7 @@ class OnVertices(Sized):
 
     @property
     def inradius(self) -> float:
-        """Refused: 0 is not inside."""
+        """Raise `InvalidInput`, because 0 is not inside."""
         raise not_symmetric("an inradius", self.kind)
 
     def support(self, g: Vector) -> float:
@@ -34,7 +34,7 @@ class OnVertices(Sized):
     def support_point(self, g: Vector) -> Vector:
         """Return the vertex at the first of the largest entries, shape (d,).
 
-        That is 0 in the solid simplex if none is positive.
+        In the solid simplex it is 0 if no entry is positive.
         """
         vertex, top = np.zeros(self.d), int(g.argmax())
         vertex[top] = 0.0 if self.solid and not g[top] > 0 else self.radius
@@ -49,19 +49,19 @@ class OnVertices(Sized):
         return abs(total - self.radius) <= slack or (self.solid and total <= self.radius)
 
     def diameter_in(self, exponent: float) -> float:
-        """Return :math:`2^{1/q}r`, the distance of two vertices other than 0, if there are two."""
+        """Return :math:`2^{1/q}r`, the distance of two nonzero vertices, if there are two."""
         check_exponent(exponent)
         if self.d == 1:
             return self.radius if self.solid else 0.0
         return 2 ** (1 / exponent) * self.radius
 
     def radius_in(self, exponent: float) -> float:
-        """Return r, whatever the exponent: of the vertices."""
+        """Return r for every exponent: the norm of the vertices."""
         check_exponent(exponent)
         return self.radius
 
     def minkowski_norm(self, w: Vector) -> float:
-        """Refused: the set is not symmetric."""
+        """Raise `InvalidInput`, because the set is not symmetric."""
         raise not_symmetric("a Minkowski norm", self.kind)
 
 
@@ -88,7 +88,7 @@ class Simplex(OnVertices):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max_j \xi_j`, exact by quadrature; at most r sqrt(2 ln d)."""
-        return Width.known(self.radius * largest_mean(self.d))
+        return Width.from_value(self.radius * largest_mean(self.d))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,4 +111,4 @@ class SolidSimplex(OnVertices):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max(0, \max_j \xi_j)`, exact; at most r sqrt(2 ln(d + 1))."""
-        return Width.known(self.radius * largest_positive_mean(self.d))
+        return Width.from_value(self.radius * largest_positive_mean(self.d))

@@ -26,14 +26,14 @@ from dpsco_core.geometry.width import (
 
 
 class Sparse(Sized, Symmetric):
-    """A ball of a number of entries that may differ from 0 at its extreme points."""
+    """A ball whose extreme points have a limited number of nonzero entries."""
 
     sparsity: int  # s
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.sparsity, int) and 1 <= self.sparsity <= self.d
-        require(ok, "sparsity", f"an integer between 1 and d={self.d}", self.sparsity)
+        is_valid = isinstance(self.sparsity, int) and 1 <= self.sparsity <= self.d
+        require(is_valid, "sparsity", f"an integer between 1 and d={self.d}", self.sparsity)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,9 @@ class SparseHull(Sparse):
 
     With S the s-sparse vectors of l2 norm at most r, conv S is the ball of the s-support norm, and
     :math:`\mathrm{conv}\,S \subset C \subset 2\,\mathrm{conv}\,S` (Plan and Vershynin 2013,
-    Lemma 3.1). This set is taken rather than conv S because both of its constraints are plain
-    norms: its projection is one sort and a square root, and a point's membership can be read off.
-    The width is within a factor 2 of that of S.
+    Lemma 3.1). This set replaces conv S because its two constraints are plain norms: projecting
+    takes one sort and a square root, and membership is easily checked. Its width is within a factor
+    2 of that of S.
     """
 
     d: int  # dimension, at least 1
@@ -64,7 +64,7 @@ class SparseHull(Sparse):
     def project(self, w: Vector) -> Vector:
         """Return the nearest point to the finite `w`, shape (d,).
 
-        If neither constraint alone decides, entries are shrunk until the norms have the ratio
+        If neither constraint alone decides, the entries are shrunk until the ratio of the norms is
         sqrt(s), and then scaled.
         """
         size = np.abs(w)
@@ -83,7 +83,7 @@ class SparseHull(Sparse):
         return float(self.support_point(g) @ g)
 
     def support_point(self, g: Vector) -> Vector:
-        """Return a maximiser: flat on the entries at the top if there are s, or shrunk by tau."""
+        """Return a maximiser: flat on the top entries if there are s of them, or shrunk by tau."""
         size = np.abs(g)
         top = float(size.max())
         if top == 0:
@@ -114,7 +114,9 @@ class SparseHull(Sparse):
         """
         d, s = self.d, self.sparsity
         if s in (1, d):
-            return Width.known(self.radius * (largest_absolute_mean(d) if s == 1 else chi_mean(d)))
+            return Width.from_value(
+                self.radius * (largest_absolute_mean(d) if s == 1 else chi_mean(d))
+            )
         lower = max(
             math.sqrt(s) * largest_absolute_mean(d // s),
             math.sqrt(s / d) * chi_mean(d),
@@ -126,7 +128,7 @@ class SparseHull(Sparse):
             method="bounded",
         )
         upper = min(float(minimum.fun), 2 * sparse_width_bound(d, s), chi_mean(d))
-        return Width.between(self.radius * lower, self.radius * upper)
+        return Width.from_bounds(self.radius * lower, self.radius * upper)
 
 
 def _excess_square(tau: float) -> float:
@@ -145,24 +147,25 @@ def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
     gap = float(size.max()) - size
     gap = gap / float(gap.max())
     ordered = np.sort(gap)
-    # The ratio of the norms grows with t; at the next gap it first passes sqrt(s).
+    # The ratio of the norms increases with t; the next gap is the first to exceed sqrt(s).
     t, k = ordered[1:], np.arange(1.0, len(gap))
     g1, g2 = np.cumsum(ordered)[:-1], np.cumsum(ordered**2)[:-1]
     passed = (k * t - g1) ** 2 >= sparsity * (k * t * t - 2 * t * g1 + g2)
     passed &= k > sparsity
-    kept = int(np.argmax(passed)) + 1 if bool(passed.any()) else len(gap)
-    level = _level(ordered[:kept], sparsity)
-    # Entries at the level itself, of which there may be many, are no more than its rounding.
-    fewer = int(np.searchsorted(ordered, level * (1 - 1e-14)))
-    if sparsity < fewer < kept:
-        level = _level(ordered[:fewer], sparsity)
+    count = int(np.argmax(passed)) + 1 if bool(passed.any()) else len(gap)
+    level = _shrinkage_level(ordered[:count], sparsity)
+    # Entries at the level itself, possibly many, differ from it by rounding only.
+    smaller_count = int(np.searchsorted(ordered, level * (1 - 1e-14)))
+    if sparsity < smaller_count < count:
+        level = _shrinkage_level(ordered[:smaller_count], sparsity)
     shrunk: Vector = np.maximum(level - gap, 0.0)
     return shrunk
 
 
-def _level(gap: Vector, sparsity: int) -> float:
-    r"""Return the root t of the equation above for k gaps: with their mean m and the variance V,
-    :math:`(t - m)^2 = sV/(k - s)`, where nothing cancels.
+def _shrinkage_level(gap: Vector, sparsity: int) -> float:
+    r"""Return the root t of the equation above for k gaps, free of cancellation.
+
+    With their mean m and variance V it satisfies :math:`(t - m)^2 = sV/(k - s)`.
     """
     mean = float(gap.mean())
     variance = float(np.square(gap - mean).mean())
@@ -181,9 +184,9 @@ class GroupBall(Sized, Symmetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = isinstance(self.group_size, int) and self.group_size >= 1
-        fits = whole and self.d % self.group_size == 0
-        require(fits, "group_size", f"a divisor of d={self.d}", self.group_size)
+        is_integer = isinstance(self.group_size, int) and self.group_size >= 1
+        is_divisor = is_integer and self.d % self.group_size == 0
+        require(is_divisor, "group_size", f"a divisor of d={self.d}", self.group_size)
 
     @property
     def groups(self) -> int:
@@ -194,21 +197,21 @@ class GroupBall(Sized, Symmetric):
         return self.radius / math.sqrt(self.groups)
 
     def project(self, w: Vector) -> Vector:
-        """Return the nearest point to the finite `w`, shape (d,): the l1 ball of the norms."""
+        """Return the nearest point to the finite `w`, shape (d,), by the l1 ball of the norms."""
         norms = self._norms(w)
         top = float(norms.max())
         if top <= self.radius and float(norms.sum()) <= self.radius:
             return w
         shrunk = shrink_to_sum(norms, self.radius, top)
-        kept = np.divide(shrunk, norms, out=np.zeros(self.groups), where=norms > 0)
-        nearest: Vector = w * np.repeat(kept, self.group_size)
+        factors = np.divide(shrunk, norms, out=np.zeros(self.groups), where=norms > 0)
+        nearest: Vector = w * np.repeat(factors, self.group_size)
         return nearest
 
     def support(self, g: Vector) -> float:
         return self.radius * float(self._norms(g).max())
 
     def support_point(self, g: Vector) -> Vector:
-        """Return the longest block of g, the first of them, at length r; 0 elsewhere."""
+        """Return the first longest block of g, scaled to length r; 0 elsewhere."""
         blocks = np.zeros((self.groups, self.group_size))
         top = int(self._norms(g).argmax())
         blocks[top] = self.radius * unit_vector(g.reshape(blocks.shape)[top], 2.0)
@@ -223,7 +226,7 @@ class GroupBall(Sized, Symmetric):
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max_g\|\xi_g\|_2`, exact; at most r (sqrt m + sqrt(2 ln K))."""
-        return Width.known(self.radius * largest_block_mean(self.groups, self.group_size))
+        return Width.from_value(self.radius * largest_block_mean(self.groups, self.group_size))
 
     def _norms(self, w: Vector) -> Vector:
         return row_norms(w.reshape(self.groups, self.group_size), 2.0)

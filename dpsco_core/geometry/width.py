@@ -19,7 +19,7 @@ from dpsco_core.geometry.base import ConstraintSet
 # Gauss-Legendre on [0, 1], used on panels of length about 1/2.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-# The logarithms w at which e^(w - e^w) is summed: outside it is below 1e-23.
+# The logarithms w at which e^(w - e^w) is summed; outside, it is below 1e-23.
 _PER_LOG_WEIGHT = 8
 _LOG_WEIGHTS = np.arange(-60 * _PER_LOG_WEIGHT, 4 * _PER_LOG_WEIGHT + 1) / _PER_LOG_WEIGHT
 
@@ -33,7 +33,7 @@ def _integral(tail: Callable[[Vector], Vector], end: float) -> float:
 
 
 def _end(d: int) -> float:
-    """Beyond it d normal tails hold less than 1e-30."""
+    """Return the point beyond which d normal tails have a total mass below 1e-30."""
     return math.sqrt(2 * math.log(2 * d)) + 12
 
 
@@ -42,7 +42,7 @@ def chi_mean(d: int) -> float:
     r"""Return :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`."""
     if d < 300:
         return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2) - gammaln(d / 2)))
-    x = 1 / d  # the logarithms would cancel: Stirling's series
+    x = 1 / d  # the logarithms would cancel, so Stirling's series
     series = 1 - x / 4 + x**2 / 32 + 5 * x**3 / 128 - 21 * x**4 / 2048 - 399 * x**5 / 8192
     return math.sqrt(d) * series
 
@@ -105,18 +105,20 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     if d == 1:
         return math.sqrt(2 / math.pi)
     largest = largest_absolute_mean(d)
-    above = d ** (1 / exponent) * largest  # an upper bound; the largest entry is a lower one
+    upper = (
+        d ** (1 / exponent) * largest
+    )  # an upper bound of the norm; the largest entry is a lower one
     low = math.log(largest) - 40 / (d + 1) - 4 / exponent - 1
-    high = math.log(above) + 40 / (2 * exponent - 1) + 2.7
+    high = math.log(upper) + 40 / (2 * exponent - 1) + 2.7
     per_unit = min(max(4 * exponent, 8), 128)
     t = np.exp(np.arange(low, high, 1 / per_unit))
     sizes = t[:, None] * np.exp(_LOG_WEIGHTS / exponent)
     density = math.sqrt(2 / math.pi) / exponent * sizes * np.exp(-(sizes**2) / 2)
     weights = np.exp(_LOG_WEIGHTS - np.exp(_LOG_WEIGHTS)) / _PER_LOG_WEIGHT
     log_psi = np.log1p(-(erfc(sizes / math.sqrt(2)) @ weights))  # by parts
-    first, second = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
-    values = d * np.exp((d - 1) * log_psi) * second
-    values += d * (d - 1) * np.exp((d - 2) * log_psi) * first**2
+    psi_1, psi_2 = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
+    values = d * np.exp((d - 1) * log_psi) * psi_2
+    values += d * (d - 1) * np.exp((d - 2) * log_psi) * psi_1**2
     return exponent / math.exp(math.lgamma(2 - 1 / exponent)) * float(t @ values) / per_unit
 
 

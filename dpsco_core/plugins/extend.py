@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 from dpsco_core import catalogue
 from dpsco_core.base.cards import Card, MethodCard
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.others import real, reason
 from dpsco_core.base.parsing import shorten
+from dpsco_core.base.plugin_guard import describe_error, is_real_between
 from dpsco_core.bounds import Bound
 from dpsco_core.data.base import Distribution, ScaledLaw
 from dpsco_core.methods.base import Method, MethodCost, Reads
@@ -103,7 +103,7 @@ def load_text(file: OwnFile) -> None:
         del sys.modules[module.__name__]
         if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
             raise
-        why = reason(problem, file.path)
+        why = describe_error(problem, file.path)
         raise _refused("a Python file that can be loaded", shown, why) from problem
 
 
@@ -120,7 +120,7 @@ def load_installed() -> None:
         except BaseException as problem:
             if isinstance(problem, KeyboardInterrupt):
                 raise
-            why = reason(problem, "")
+            why = describe_error(problem, "")
             raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
         _packages[point.value] = _add(names, point.value)
@@ -243,7 +243,7 @@ def _check_method(family: Any, source: str) -> None:
         _demand(good, "METHODS", f"classes whose {name} is what its name says", family, source)
     for name in ("fixed", "per_row", "per_element", "per_column", "per_piece"):
         time = getattr(family.cost, name)
-        if not real(time, 0, 1e12):
+        if not is_real_between(time, 0, 1e12):
             raise InvalidInput(
                 f"{name} of a cost must be nanoseconds from 0 to 1e12, got {name}="
                 f"{shorten(repr(time))} of {family.card.slug} in {source}."

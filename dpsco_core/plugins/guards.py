@@ -1,7 +1,7 @@
 """Methods, bounds and laws that were added, so that none can end more than itself.
 
-Each runs as `dpsco_core.base.others.guarded` says: what it raises, and what it returns that is no
-number, no plan or no estimate, is one sentence with its slug, its file and the line.
+Each runs inside `dpsco_core.base.plugin_guard.guarded`: an error that it raises, and a result that
+is not a number, a plan or an estimate, becomes one sentence with its slug, its file and the line.
 """
 
 import math
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.base.errors import CodeFailed, InvalidInput, NotApplicable
-from dpsco_core.base.others import Check, guarded, nothing_wrong, real
+from dpsco_core.base.plugin_guard import Check, accept_any, guarded, is_real_between
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import Terms
-from dpsco_core.data.base import ANSWERS, Distribution, gives
+from dpsco_core.data.base import ANSWERS, Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
@@ -64,10 +64,10 @@ class AddedBound(Bound):
             if not terms:
                 raise TypeError("evaluate gives no term")
             for name, value in terms.items():
-                if not real(value):
+                if not is_real_between(value):
                     raise TypeError(f"the term {name} is no number, but {value!r}")
             value = self.own.combined(terms)
-            if not real(value, 0):
+            if not is_real_between(value, 0):
                 raise ValueError(f"a bound is at least 0, and this one is {value!r}")
             failures = self.own.failures(setting)
             if not all(isinstance(sentence, str) for sentence in failures):
@@ -96,7 +96,7 @@ def added_bound(own: Bound, path: str) -> AddedBound:
                 value = safe(at)
             except CodeFailed:
                 return math.nan
-            return float(value) if real(value) else math.nan
+            return float(value) if is_real_between(value) else math.nan
 
         return asked
 
@@ -166,15 +166,15 @@ def guard_law(family: type[Distribution], path: str) -> None:
     """Let a class of distributions fail in one sentence."""
     what = f"distribution={family.card.slug}"
     for name, own in list(vars(family).items()):
-        if name in ANSWERS and not gives(family, name):
+        if name in ANSWERS and not overrides_answer(family, name):
             continue
-        check: Check = CHECKS.get(name, nothing_wrong)
+        check: Check = CHECKS.get(name, accept_any)
         if isinstance(own, property) and own.fget is not None:
             setattr(family, name, property(guarded(own.fget, what, path, check)))
         elif callable(own) and (not name.startswith("__") or name == "__post_init__"):
             passes = (InvalidInput,) if name == "__post_init__" else ()
             setattr(family, name, guarded(own, what, path, check, passes))
-    if gives(family, "univariate"):
+    if overrides_answer(family, "univariate"):
         _guard_univariate(family, what, path)
 
 
@@ -210,7 +210,7 @@ def try_law(law: Distribution) -> None:
             ("directional_moment", law.directional_moment, 0.0),
             ("tail_index", law.tail_index, law.moment_order),
         ):
-            if not real(value, low):
+            if not is_real_between(value, low):
                 raise ValueError(f"{name} is {value!r}")
         law.sample(2, np.random.default_rng(0))
         _compare_coordinate(law)
@@ -226,14 +226,16 @@ def _compare_coordinate(law: Distribution) -> None:
     x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + marginal.mean
     x.sort()
     steps = np.arange(COMPARED + 1) / COMPARED
-    below = marginal.below(x)
+    below = marginal.cdf(x)
     gap = float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
     far = abs(marginal.mean) + 1e6 * marginal.scale
-    both = float(marginal.first(np.array([far]))[0] - marginal.first(np.array([-far]))[0])
+    both = float(
+        marginal.integrated_cdf(np.array([far]))[0] - marginal.integrated_cdf(np.array([-far]))[0]
+    )
     if not gap <= APART / math.sqrt(COMPARED):
         raise ValueError(f"its univariate is not the law of its records: {gap:.2g} apart")
     if not abs(both - (far - marginal.mean)) <= 1e-3 * far:
-        raise ValueError("the first of its univariate is not E(x - Y)_+")
+        raise ValueError("the integrated_cdf of its univariate is not E(x - Y)_+")
 
 
 def _wrong_plan(plan: Any, *_: Any) -> str:
@@ -241,9 +243,9 @@ def _wrong_plan(plan: Any, *_: Any) -> str:
         return f"plan gives no Plan, but {type(plan).__name__}"
     if not isinstance(plan.setting, Setting):
         return "the setting of its plan is none"
-    if not real(plan.passes, 0, 1e300):
+    if not is_real_between(plan.passes, 0, 1e300):
         return f"passes of its plan is no finite number, but {plan.passes!r}"
-    if plan.gradients is not None and not real(plan.gradients, 0, 1e300):
+    if plan.gradients is not None and not is_real_between(plan.gradients, 0, 1e300):
         return f"gradients of its plan is no number, but {plan.gradients!r}"
     return ""
 
@@ -258,7 +260,9 @@ def _wrong_release(release: Any, own: Any, records: Any, plan: Plan, *_: Any) ->
     if not np.isfinite(value).all():
         return "value must be finite, got NaN or an infinity"
     shown = release.diagnostics
-    if not isinstance(shown, Mapping) or not all(real(number) for number in shown.values()):
+    if not isinstance(shown, Mapping) or not all(
+        is_real_between(number) for number in shown.values()
+    ):
         return "diagnostics must be numbers by name"
     if not isinstance(release.notes, tuple) or not all(isinstance(n, str) for n in release.notes):
         return "notes must be a tuple of sentences"
@@ -266,7 +270,9 @@ def _wrong_release(release: Any, own: Any, records: Any, plan: Plan, *_: Any) ->
 
 
 def _wrong_number(value: Any, *_: Any) -> str:
-    return "" if real(value) else f"a moment or the tail index is no number, but {value!r}"
+    return (
+        "" if is_real_between(value) else f"a moment or the tail index is no number, but {value!r}"
+    )
 
 
 def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:

@@ -1,4 +1,4 @@
-r"""Privacy amplification by shuffling, as iterative updating needs it.
+r"""Privacy amplification by shuffling, for iterative updating.
 
 k records sit in uniformly random, secret order; position j applies a randomiser that is
 :math:`(\varepsilon_0, \delta_0)`-DP between any two records. Then all k outputs together are
@@ -6,8 +6,8 @@ k records sit in uniformly random, secret order; position j applies a randomiser
 
 For groups of m records the same holds with k the number of *groups*, provided that the assignment
 of records to the k x m slots is uniformly random, freshly drawn for this release, independent of
-the data, and never released. (The conclusion of Zhao et al. 2024, Theorem 6, whose own proof
-uses only that the estimate is symmetric in the groups: that is not enough.)
+the data, and never released. (This is the conclusion of Zhao et al. 2024, Theorem 6. Their own
+proof uses only that the estimate is symmetric in the groups, which is not enough.)
 """
 
 import math
@@ -24,22 +24,22 @@ from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaus
 
 Route = Literal["printed", "closed", "numerical"]
 
-ROUNDING = 1e-7  # relative, of the divergence below, for up to 10^9 groups
-LARGEST_EPSILON = 600.0  # beyond, e^epsilon leaves the range of doubles
+ROUNDING = 1e-7  # relative rounding of the divergence below, for up to 10^9 groups
+LARGEST_EPSILON = 600.0  # e^epsilon overflows beyond
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffleAmplification:
     """A certified amplification: k groups at `rho_group`-zCDP each are (epsilon, delta)-DP.
 
-    Make one with `amplify`, never by hand.
+    Create it with `amplify`, never by hand.
 
     Parameters
     ----------
     groups : int
         Number k of groups.
     rho_group : float
-        What each group's release may spend.
+        The share of each group's release.
     epsilon, delta : float
         The guarantee of all of them together.
     epsilon_group, delta_group : float
@@ -82,8 +82,8 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
 
 
 def _check_groups(groups: int) -> None:
-    ok = isinstance(groups, (int, np.integer)) and groups >= 1
-    require(ok, "groups", "a positive integer", groups)
+    is_valid = isinstance(groups, (int, np.integer)) and groups >= 1
+    require(is_valid, "groups", "a positive integer", groups)
 
 
 def _side_condition(epsilon_group: float, groups: int, delta: float) -> bool:
@@ -100,19 +100,19 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     r"""Exact delta of the clones' two-binomial divergence :math:`H(k, \varepsilon_0, \varepsilon)`.
 
     Pure :math:`\varepsilon_0`-DP randomisers in uniformly random order are
-    :math:`(\varepsilon, H)`-DP, for every k, with no side condition. The sum over the number of
-    clones is truncated, and the probability that is left out is added.
+    :math:`(\varepsilon, H)`-DP, for every k, without a side condition. The sum over the number of
+    clones is truncated, and the omitted probability is added.
     """
     _check_groups(groups)
     _positive("epsilon_group", epsilon_group, EPSILON_MAX)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     if epsilon >= epsilon_group:
         return 0.0
-    epsilon = min(epsilon, LARGEST_EPSILON)  # the divergence falls with epsilon
+    epsilon = min(epsilon, LARGEST_EPSILON)  # the divergence decreases in epsilon
     share = 1 / (1 + math.exp(-epsilon_group))  # a
-    first = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
-    # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon; neither by a difference near 0.
-    second = (math.expm1(epsilon) - math.expm1(-epsilon_group)) * share
+    a_term = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
+    # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon; neither is a difference near 0.
+    b_term = (math.expm1(epsilon) - math.expm1(-epsilon_group)) * share
     q = math.exp(-epsilon_group)
     trials = groups - 1
     mean, std = trials * q, math.sqrt(trials * q * (1 - q))
@@ -122,10 +122,10 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     binom = scipy.stats.binom
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
-    start = clones + 2 - np.ceil((clones + 1) * (first / (first + second)))
+    start = clones + 2 - np.ceil((clones + 1) * (a_term / (a_term + b_term)))
     # A P(i >= i_c - 1) - B P(i >= i_c), without the cancellation of its two large terms.
-    beyond = math.expm1(epsilon) * binom.sf(start - 1, clones, 0.5)
-    inner = first * binom.pmf(start - 1, clones, 0.5) - beyond
+    tail_term = math.expm1(epsilon) * binom.sf(start - 1, clones, 0.5)
+    inner = a_term * binom.pmf(start - 1, clones, 0.5) - tail_term
     total = float(np.sum(weights * np.maximum(inner, 0.0)))
     left_out = float(binom.cdf(low - 1, trials, q)) + float(binom.sf(high, trials, q))
     return min(1.0, total + left_out)
@@ -135,8 +135,8 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
 def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleAmplification | None:
     r"""Return the largest per-group rho that shuffling k groups turns into (epsilon, delta)-DP.
 
-    Returns None where a condition of the route fails, so that nothing is amplified; those of
-    ``"printed"``:
+    Returns None if a condition of the route fails, so that nothing is amplified. Those of
+    ``"printed"`` are
     :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
     :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
 
@@ -157,7 +157,7 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     if epsilon > LARGEST_EPSILON:
         return None
     if route == "printed":
-        return _printed(groups, epsilon, delta)
+        return _printed_amplification(groups, epsilon, delta)
     delta_shuffle = delta / 2
     target = _largest_group_epsilon(groups, epsilon, delta_shuffle, route)
     if target is None:
@@ -182,7 +182,7 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
 def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float | None:
     """Return the largest local epsilon whose exact clones divergence is at most `delta`.
 
-    None where there is none above 0.
+    None if no positive one works.
     """
     return _largest_group_epsilon(groups, epsilon, delta, "numerical")
 
@@ -199,30 +199,35 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         return None
     while high < 700 and meets(high):
         low, high = high, high + 1.0
-    sure, fails = low, high
+    holds_up_to, fails_from = low, high
     if route == "numerical" and high < 700:
-        # A divergence takes long: Brent's few close in on it, and most halvings know the answer.
+        # A divergence is slow to compute: a few steps of Brent's method bracket the root, after
+        # which most bisection steps need none.
         def height(group: float) -> float:
-            nonlocal sure, fails
+            nonlocal holds_up_to, fails_from
             reached = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
-            sure, fails = (
-                (max(sure, group), fails) if reached <= delta else (sure, min(fails, group))
+            holds_up_to, fails_from = (
+                (max(holds_up_to, group), fails_from)
+                if reached <= delta
+                else (holds_up_to, min(fails_from, group))
             )
             return math.log(max(reached / delta, 1e-3))
 
         brentq(height, low, high, xtol=1e-15)
     for _ in range(50):
         middle = (low + high) / 2
-        holds = middle <= sure or (middle < fails and meets(middle))
+        holds = middle <= holds_up_to or (middle < fails_from and meets(middle))
         low, high = (middle, high) if holds else (low, middle)
     return low if low > 0 else None
 
 
-def _printed(groups: int, epsilon: float, delta: float) -> ShuffleAmplification | None:
+def _printed_amplification(
+    groups: int, epsilon: float, delta: float
+) -> ShuffleAmplification | None:
     if epsilon > 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups):
         return None
-    wide = 1 + 2 * math.sqrt(math.log(12 * groups / delta))
-    rho = epsilon**2 * groups / (64 * math.e**4 * math.log(8 / delta) * wide**2)
+    spread = 1 + 2 * math.sqrt(math.log(12 * groups / delta))
+    rho = epsilon**2 * groups / (64 * math.e**4 * math.log(8 / delta) * spread**2)
     delta_group = delta / (12 * groups)
     epsilon_group = rho + 2 * math.sqrt(rho * math.log(1 / delta_group))
     if groups < 16 * math.exp(epsilon_group) * math.log(4 / delta):

@@ -1,10 +1,10 @@
 r"""Privacy budgets and the conversions between them.
 
 All three notions are for *replace-one* neighbours: two data sets of the same, public size that
-differ in one record. Conversions come in two strengths. ``"paper"`` is what Bun and Steinke (2016)
-printed and the five papers use; ``"tight"`` is the exact optimum over Renyi orders (Canonne, Kamath
-and Steinke, 2020, Proposition 12). `gaussian_epsilon` and its inverses are sharper still, but they
-hold for (compositions of) Gaussian mechanisms only.
+differ in one record. Conversions come in two strengths. ``"paper"`` is the printed formula of Bun
+and Steinke (2016), which the five papers use; ``"tight"`` is the exact optimum over Renyi orders
+(Canonne, Kamath and Steinke, 2020, Proposition 12). `gaussian_epsilon` and its inverses are sharper
+still, but hold for (compositions of) Gaussian mechanisms only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-import scipy  # its `stats` come when they are first used: a third of a second
+import scipy  # its `stats` are imported on first use, in a third of a second
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, expit, ndtr
@@ -33,8 +33,8 @@ BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
 
 
 def _positive(name: str, value: float, largest: float) -> None:
-    ok = isinstance(value, (int, float)) and math.isfinite(value) and 0 < value <= largest
-    require(ok, name, f"a positive number of at most {largest:g}", value)
+    is_valid = isinstance(value, (int, float)) and math.isfinite(value) and 0 < value <= largest
+    require(is_valid, name, f"a positive number of at most {largest:g}", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class PureDP:
         _positive("epsilon", self.epsilon, EPSILON_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
-        r"""Return the zCDP guarantee implied, :math:`\rho = \varepsilon^2/2`.
+        r"""Return the implied zCDP guarantee, :math:`\rho = \varepsilon^2/2`.
 
         This is an *implication*, the opposite direction of the other classes: Gaussian noise
         cannot be calibrated to a pure budget. Bun and Steinke (2016), Proposition 1.4; both
@@ -110,18 +110,18 @@ Budget = PureDP | ZCDP | ApproxDP
 
 
 def _check_delta(delta: float) -> None:
-    ok = isinstance(delta, (int, float)) and 0 < delta < 1
-    require(ok, "delta", "a number strictly between 0 and 1", delta)
+    is_valid = isinstance(delta, (int, float)) and 0 < delta < 1
+    require(is_valid, "delta", "a number strictly between 0 and 1", delta)
 
 
 def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> float:
-    r"""Smallest epsilon such that rho-zCDP implies (epsilon, delta)-DP.
+    r"""Return the smallest epsilon such that rho-zCDP implies (epsilon, delta)-DP.
 
     ``"paper"``: :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}` (Bun and Steinke 2016, Proposition 1.3).
     ``"tight"``: :math:`\inf_{\alpha>1} \alpha\rho + \frac{\ln(1/\delta) + (\alpha-1)\ln(1-1/\alpha)
     - \ln\alpha}{\alpha-1}` (Canonne, Kamath and Steinke 2020, Proposition 12), never below 0. Any
-    order gives a valid epsilon, so the search errs on the safe side; what rounding may have taken
-    off is added.
+    order gives a valid epsilon, so the search errs on the safe side, and a bound on the rounding is
+    added.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         return (1 + excess) * rho + bracket / excess
 
     def rounding_at(log_order: float) -> float:
-        """Return more than `epsilon_at` may be off by: its terms cancel where epsilon is small."""
+        """Return a bound on the rounding of `epsilon_at`, whose terms cancel for small epsilon."""
         excess = math.exp(log_order)
         log_alpha = math.log1p(excess)
         terms = (1 + excess) * rho + (log_1_delta + log_alpha) / excess
@@ -157,7 +157,9 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
 
 @lru_cache(maxsize=4096)
 def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> float:
-    r"""Largest rho such that rho-zCDP implies (epsilon, delta)-DP; the inverse of `zcdp_epsilon`.
+    r"""Return the largest rho such that rho-zCDP implies (epsilon, delta)-DP.
+
+    It is the inverse of `zcdp_epsilon`.
 
     ``"paper"`` is :math:`(\sqrt{\varepsilon+\ln(1/\delta)}-\sqrt{\ln(1/\delta)})^2`. The tight root
     is rounded down, so that converting back never exceeds `epsilon`.
@@ -174,7 +176,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     low = math.log(paper)
     # A zCDP guarantee cannot beat the Gaussian mechanism that attains it.
     high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
-    if excess(low) > 0:  # the paper's formula is already the optimum, to rounding
+    if excess(low) > 0:  # the paper's formula is already optimal up to rounding
         return paper * (1 - 1e-9)
     root = float(brentq(excess, low, high, xtol=1e-13))
     step = 1e-13
@@ -184,18 +186,18 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     return math.exp(root)
 
 
-# Gauss's rule on [0, 1].
+# Gauss-Legendre quadrature on [0, 1].
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
-    r"""Exact delta at epsilon of a Gaussian mechanism that is rho-zCDP.
+    r"""Return the exact delta at epsilon of a Gaussian mechanism that is rho-zCDP.
 
     With :math:`\nu = \sqrt{2\rho}` the ratio of sensitivity to noise,
     :math:`\delta = \Phi(\nu/2 - \varepsilon/\nu) - e^\varepsilon\Phi(-\nu/2 - \varepsilon/\nu)`
-    (Balle and Wang 2018, Theorem 8). Adaptive compositions of Gaussian mechanisms whose ratios are
-    fixed in advance have the curve of their total rho.
+    (Balle and Wang 2018, Theorem 8). Adaptive compositions of Gaussian mechanisms with ratios fixed
+    in advance have the curve of their total rho.
 
     It is accurate to a relative 1e-12.
 
@@ -228,7 +230,7 @@ def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4096)
 def gaussian_epsilon(rho: float, delta: float) -> float:
-    """Smallest epsilon of a Gaussian mechanism that is rho-zCDP, at delta; rounded up.
+    """Return the smallest epsilon at delta of a Gaussian rho-zCDP mechanism; rounded up.
 
     Examples
     --------
@@ -239,21 +241,21 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
     _check_delta(delta)
     safe = delta * (1 - CURVE_ACCURACY)
 
-    def meets(epsilon: float) -> bool:
+    def is_met(epsilon: float) -> bool:
         return gaussian_delta(rho, epsilon) <= safe
 
-    if meets(0.0):
+    if is_met(0.0):
         return 0.0
     largest = (rho + 2 * math.sqrt(rho * -math.log(delta))) * (1 + 1e-9)  # Bun and Steinke's
-    return _bisect(meets, holds=largest, fails=0.0)
+    return _bisect(is_met, holds=largest, fails=0.0)
 
 
 @lru_cache(maxsize=4096)
 def gaussian_rho(epsilon: float, delta: float) -> float:
-    """Largest rho whose Gaussian mechanism is (epsilon, delta)-DP; rounded down.
+    """Return the largest rho whose Gaussian mechanism is (epsilon, delta)-DP; rounded down.
 
-    This is the least noise that a Gaussian release, or an adaptive composition of them, may
-    draw at an (epsilon, delta) budget.
+    This gives the least noise that a Gaussian release, or an adaptive composition of them, may draw
+    at an (epsilon, delta) budget.
 
     Examples
     --------
@@ -264,22 +266,22 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     _check_delta(delta)
     safe = delta * (1 - CURVE_ACCURACY)
 
-    def meets(log_rho: float) -> bool:
+    def is_met(log_rho: float) -> bool:
         return gaussian_delta(math.exp(log_rho), epsilon) <= safe
 
     low = math.log(_paper_rho(epsilon, delta)) - 1e-9
     high = low + 1.0
-    while meets(high):
+    while is_met(high):
         low, high = high, high + 1.0
-    return math.exp(_bisect(meets, holds=low, fails=high))
+    return math.exp(_bisect(is_met, holds=low, fails=high))
 
 
 @lru_cache(maxsize=4096)
 def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
-    r"""Smallest epsilon, at delta, of `releases` releases that are each epsilon-DP; rounded up.
+    r"""Return the smallest epsilon at delta of repeated epsilon-DP releases; rounded up.
 
-    The optimal composition theorem (Kairouz, Oh and Viswanath 2015, Theorem 3.3): no adaptive
-    composition loses more than randomised responses of the same epsilon, one for each release. Of
+    By the optimal composition theorem (Kairouz, Oh and Viswanath 2015, Theorem 3.3) no adaptive
+    composition loses more than randomised responses of the same epsilon, one for each release. For
     k of them with :math:`B\sim\mathrm{Bin}(k, e^\varepsilon/(1+e^\varepsilon))` true answers, the
     delta at :math:`\varepsilon'` is :math:`E\big[1-e^{\varepsilon'-(2B-k)\varepsilon}\big]_+`.
 
@@ -291,30 +293,30 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     likely = float(expit(epsilon))
-    spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1  # beyond is less than 1e-300
+    spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1  # the mass beyond is below 1e-300
 
-    def meets(at: float) -> bool:
-        first = math.floor((releases + at / epsilon) / 2) + 1
-        last = min(releases, math.ceil(max(first, releases * likely) + spread))
-        answers = np.arange(first, last + 1, dtype=np.float64)
+    def is_met(target: float) -> bool:
+        fewest = math.floor((releases + target / epsilon) / 2) + 1
+        most = min(releases, math.ceil(max(fewest, releases * likely) + spread))
+        answers = np.arange(fewest, most + 1, dtype=np.float64)
         losses = (2 * answers - releases) * epsilon
         reached = scipy.stats.binom.pmf(answers, releases, likely) @ -np.expm1(
-            np.minimum(at - losses, 0)
+            np.minimum(target - losses, 0)
         )
         return float(reached) <= delta * (1 - BINOMIAL_ACCURACY)
 
-    if meets(0.0):
+    if is_met(0.0):
         return 0.0
-    return _bisect(meets, holds=releases * epsilon, fails=0.0)
+    return _bisect(is_met, holds=releases * epsilon, fails=0.0)
 
 
-def _bisect(meets: Callable[[float], bool], *, holds: float, fails: float) -> float:
-    """Return the last number, seen from `holds`, at which `meets` is still seen to hold."""
+def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> float:
+    """Return the number closest to `fails` at which `is_met` is still seen to hold."""
     for _ in range(200):
         middle = (holds + fails) / 2
         if middle in (holds, fails):
             break
-        holds, fails = (middle, fails) if meets(middle) else (holds, middle)
+        holds, fails = (middle, fails) if is_met(middle) else (holds, middle)
     return holds
 
 
@@ -327,8 +329,8 @@ def _paper_rho(epsilon: float, delta: float) -> float:
 def pure_epsilon(budget: Budget) -> float:
     r"""Return an epsilon such that every epsilon-DP algorithm meets `budget`.
 
-    :math:`\sqrt{2\rho}` for zCDP (Bun and Steinke 2016, Proposition 1.4), epsilon otherwise. What
-    the papers use; slightly larger ones would do (delta would pay for some of it).
+    It is :math:`\sqrt{2\rho}` for zCDP (Bun and Steinke 2016, Proposition 1.4), epsilon otherwise,
+    as in the papers; a slightly larger one would do (delta would pay for some of it).
     """
     match budget:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
@@ -338,7 +340,7 @@ def pure_epsilon(budget: Budget) -> float:
 
 
 def gaussian_allowance(budget: Budget) -> float:
-    """Largest total rho of Gaussian releases that meets `budget`; 0 for a pure budget."""
+    """Return the largest total rho of Gaussian releases that meets `budget`; 0 if it is pure."""
     match budget:
         case PureDP():
             return 0.0
@@ -349,10 +351,11 @@ def gaussian_allowance(budget: Budget) -> float:
 
 
 def concentrated_rho(budget: Budget) -> float:
-    r"""The rho at which a concentrated-DP lower bound is drawn for `budget`.
+    r"""Return the rho of the concentrated-DP lower bounds for `budget`.
 
-    zCDP: its rho. (epsilon, delta): the rho of the Gaussian releases that meet it, because an
-    (epsilon, delta) guarantee alone is not a concentrated one. Pure: :math:`\varepsilon^2/2`.
+    For zCDP it is its rho. For (epsilon, delta) it is the rho of the Gaussian releases that meet
+    it, because an (epsilon, delta) guarantee alone is not a concentrated one. For a pure budget it
+    is :math:`\varepsilon^2/2`.
     """
     if isinstance(budget, PureDP):
         return budget.to_zcdp().rho

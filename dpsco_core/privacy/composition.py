@@ -1,4 +1,4 @@
-"""What private releases guarantee together: their composition, and what fits a budget."""
+"""Composition: the joint guarantee of private releases, and whether it fits a budget."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -23,18 +23,18 @@ from dpsco_core.privacy.budget import (
 from dpsco_core.privacy.entries import APPROXIMATE, CONCENTRATED, PURE, ROUNDING, Entry
 from dpsco_core.privacy.selection import Choices, selection_delta, selection_epsilon
 
-# rho, pure epsilon, epsilon and delta of approximate releases, and rho of noise that is shaped.
+# rho, pure epsilon, epsilon and delta of approximate releases, and rho of shaped noise.
 Shares = tuple[float, float, float, float, float]
-NOTHING: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
+NO_SHARES: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """The shares of some entries: rho, pure epsilon, and epsilon and delta of approximate ones.
+    """The total shares of some entries, by kind of release.
 
     `rho` is that of Gaussian noise, whose exact curve is known; `other_rho` that of other
-    concentrated releases, of which only the zCDP guarantee is. `choices` are the exponential
-    mechanisms, in their order; `choices_first`: all of them ran before anything but pure releases.
+    concentrated releases, of which only the zCDP guarantee is known. `choices` are the exponential
+    mechanisms, in their order; `choices_first` says whether only pure releases came before them.
     """
 
     rho: float = 0.0
@@ -47,40 +47,40 @@ class Totals:
 
     @property
     def all_pure(self) -> float:
-        """The epsilon of what is pure, exponential mechanisms included."""
+        """The epsilon of all pure releases, exponential mechanisms included."""
         return math.fsum((self.pure, *(epsilon * count for epsilon, count in self.choices)))
 
     @property
     def concentrated(self) -> float:
-        """The rho of everything that has one, pure releases included."""
+        """The rho of all releases that have one, pure releases included."""
         chosen = (epsilon**2 / 8 * count for epsilon, count in self.choices)
         return math.fsum((self.rho, self.other_rho, self.pure**2 / 2, *chosen))
 
 
 def _share(entry: Entry) -> Shares:
-    approximate = entry.mechanism in APPROXIMATE
-    other = entry.mechanism == "generalized gaussian"
+    is_approximate = entry.mechanism in APPROXIMATE
+    is_shaped = entry.mechanism == "generalized gaussian"
     if entry.mechanism == "exponential":
-        return NOTHING
+        return NO_SHARES
     return (
-        0.0 if other else entry.rho,
+        0.0 if is_shaped else entry.rho,
         entry.epsilon if entry.mechanism in PURE else 0.0,
-        entry.epsilon if approximate else 0.0,
-        entry.delta if approximate else 0.0,
-        entry.rho if other else 0.0,
+        entry.epsilon if is_approximate else 0.0,
+        entry.delta if is_approximate else 0.0,
+        entry.rho if is_shaped else 0.0,
     )
 
 
 class Tally:
-    """A running composition: one entry at a time, in constant time.
+    """A running composition that adds one entry at a time, in constant time.
 
-    Releases of different blocks of one partition of the records compose in parallel: a neighbour
-    changes one block, so that the partition costs what its dearest block costs, share by share.
+    Releases on different blocks of one partition of the records compose in parallel: a neighbour
+    changes one block, so the partition costs as much as its most expensive block, share by share.
     The sums are compensated (Neumaier 1974), so that rounding does not grow with their number.
     """
 
     def __init__(self) -> None:
-        self._sums: list[_Sum] = [_Sum() for _ in NOTHING]
+        self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
         self._choices: Choices = ()
@@ -88,13 +88,13 @@ class Tally:
         self._noise_drawn = False
 
     def totals(self, *entries: Entry) -> Totals:
-        """Return the totals so far, with `entries` added, which are all of the same part."""
-        extra = self._growth(*entries) if entries else NOTHING
+        """Return the totals so far with `entries`, which all have the same part, added."""
+        extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
-        choices, first, _ = self._chosen(*entries)
+        choices, choices_first, _ = self._choices_with(*entries)
         return Totals(
             choices=choices,
-            choices_first=first,
+            choices_first=choices_first,
             rho=values[0],
             pure=values[1],
             approximate_epsilon=values[2],
@@ -103,44 +103,48 @@ class Tally:
         )
 
     def add(self, entry: Entry) -> None:
-        """Add `entry`."""
-        self._choices, self._choices_first, self._noise_drawn = self._chosen(entry)
+        """Add one entry."""
+        self._choices, self._choices_first, self._noise_drawn = self._choices_with(entry)
         growth = self._growth(entry)
         for total, x in zip(self._sums, growth, strict=True):
             total.add(x)
         if entry.part is not None:
-            block = self._blocks.setdefault(entry.part, [_Sum() for _ in NOTHING])
+            block = self._blocks.setdefault(entry.part, [_Sum() for _ in NO_SHARES])
             for total, x in zip(block, _share(entry), strict=True):
                 total.add(x)
             partition = entry.part[0]
-            dearest = self._dearest.get(partition, NOTHING)
+            dearest = self._dearest.get(partition, NO_SHARES)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
-    def _chosen(self, *entries: Entry) -> tuple[Choices, bool, bool]:
-        """The choices with `entries`, whether they come first, and whether noise was drawn."""
-        choices, first, noisy = self._choices, self._choices_first, self._noise_drawn
+    def _choices_with(self, *entries: Entry) -> tuple[Choices, bool, bool]:
+        """Return the choices with `entries`, whether they come first, and if noise was drawn."""
+        choices, choices_first, is_noise_drawn = (
+            self._choices,
+            self._choices_first,
+            self._noise_drawn,
+        )
         for entry in entries:
             if entry.mechanism == "exponential":
                 choices = (*choices, (entry.epsilon / entry.size, entry.size))
-                first = first and not noisy
+                choices_first = choices_first and not is_noise_drawn
             else:
-                noisy = noisy or entry.mechanism not in PURE
-        return choices, first, noisy
+                is_noise_drawn = is_noise_drawn or entry.mechanism not in PURE
+        return choices, choices_first, is_noise_drawn
 
     def _growth(self, *entries: Entry) -> Shares:
-        """By how much `entries`, all of the same part, would raise each total."""
+        """Return the increase of each total by `entries`, which all have the same part."""
         share, part = _share(entries[0]), entries[0].part
         for entry in entries[1:]:
             a, b, c, d, e = (x + y for x, y in zip(share, _share(entry), strict=True))
             share = (a, b, c, d, e)
         if part is None:
             return share
-        dearest = self._dearest.get(part[0], NOTHING)
+        dearest = self._dearest.get(part[0], NO_SHARES)
         block = self._blocks.get(part)
-        own = (
+        block_shares = (
             share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
         )
-        new = _largest(dearest, own)
+        new = _largest(dearest, block_shares)
         a, b, c, d, e = (x - y for x, y in zip(new, dearest, strict=True))
         return (a, b, c, d, e)
 
@@ -149,19 +153,19 @@ class _Sum:
     """A compensated sum."""
 
     def __init__(self) -> None:
-        self._total = self._lost = 0.0
+        self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
-        # Most sums have few terms or none: of two numbers `+` is what `fsum` is.
-        lost = self._lost
-        return math.fsum((self._total, lost, extra)) if lost else self._total + extra
+        # Most sums have few terms or none, and for two numbers `+` equals `fsum`.
+        correction = self._correction
+        return math.fsum((self._total, correction, extra)) if correction else self._total + extra
 
     def add(self, x: float) -> None:
         if not x:
             return
         total = self._total + x
         larger, smaller = (self._total, x) if abs(self._total) >= abs(x) else (x, self._total)
-        self._lost += (larger - total) + smaller
+        self._correction += (larger - total) + smaller
         self._total = total
 
 
@@ -181,20 +185,20 @@ def tally(entries: Iterable[Entry]) -> Totals:
 def fits(total: Totals, budget: Budget) -> bool:
     """Whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
+    is_approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
     match budget:
         case PureDP(epsilon=epsilon):
-            only_pure = not total.rho and not total.other_rho and not approximate
-            return only_pure and total.all_pure <= epsilon * slack
+            is_pure = not total.rho and not total.other_rho and not is_approximate
+            return is_pure and total.all_pure <= epsilon * slack
         case ZCDP(rho=limit):
-            return not approximate and total.concentrated <= limit * slack
+            return not is_approximate and total.concentrated <= limit * slack
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if not total.pure and not total.choices and not approximate:
+            if not total.pure and not total.choices and not is_approximate:
                 allowed = (
                     zcdp_rho(epsilon, delta) if total.other_rho else gaussian_allowance(budget)
                 )
                 return total.rho + total.other_rho <= allowed * slack
-            if _chosen_with_gaussians(total):
+            if _is_choices_with_gaussians(total):
                 curve = selection_delta(
                     epsilon * slack, total.rho, total.choices, choices_first=total.choices_first
                 )
@@ -205,112 +209,118 @@ def fits(total: Totals, budget: Budget) -> bool:
 
 
 def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
-    r"""Return what `entries` guarantee together, in the notion of `budget`.
+    r"""Return the joint guarantee of `entries` in the notion of `budget`.
 
     Pure shares add in epsilon, and Gaussian shares in rho (adaptive composition, Bun and Steinke
-    2016, Lemma 2.3). In an (epsilon, delta) budget the latter have the exact Gaussian curve, unless
-    other concentrated releases are among them, of which the rho is all that is known. Mixed
-    releases of such a budget use the better of basic composition and of zCDP with
-    :math:`\varepsilon^2/2` for the pure part. Exponential mechanisms have the rules of
-    `selection_delta` besides. Pure releases alone leave its delta unspent: together they are pure,
-    as long as the sum of their epsilons meets the budget.
+    2016, Lemma 2.3). In an (epsilon, delta) budget Gaussian shares have the exact Gaussian curve,
+    unless there are other concentrated releases, of which only the rho is known. Mixed releases of
+    such a budget use the better of basic composition and of zCDP with :math:`\varepsilon^2/2` for
+    the pure part. Exponential mechanisms also have the rules of `selection_delta`. Pure releases
+    alone leave the delta unspent: together they are pure, as long as the sum of their epsilons
+    meets the budget.
 
     Raises `InvalidInput` if an entry has no guarantee in that notion, or all of them together have
     none.
     """
     total = tally(entries)
-    only_pure = not total.rho and not total.other_rho and not total.approximate_epsilon
-    no_delta = only_pure and not total.approximate_delta
+    is_pure = not total.rho and not total.other_rho and not total.approximate_epsilon
+    has_no_delta = is_pure and not total.approximate_delta
     match budget:
         case PureDP():
-            require(only_pure, "entries", "pure releases under a pure budget", str(total))
-            return PureDP(epsilon=_at_most(total.all_pure, EPSILON_MAX))
+            require(is_pure, "entries", "pure releases under a pure budget", str(total))
+            return PureDP(epsilon=_clip_rounding(total.all_pure, EPSILON_MAX))
         case ZCDP():
-            concentrated = not total.approximate_epsilon
+            is_concentrated = not total.approximate_epsilon
             require(
-                concentrated, "entries", "concentrated releases under a zCDP budget", str(total)
+                is_concentrated, "entries", "concentrated releases under a zCDP budget", str(total)
             )
-            return ZCDP(rho=_at_most(total.concentrated, RHO_MAX))
-        case ApproxDP(epsilon=most) if no_delta and 0 < total.all_pure <= most * (1 + ROUNDING):
-            return PureDP(epsilon=_at_most(total.all_pure, EPSILON_MAX))
-        case ApproxDP() if no_delta and not total.choices:
-            return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
+            return ZCDP(rho=_clip_rounding(total.concentrated, RHO_MAX))
+        case ApproxDP(epsilon=limit) if has_no_delta and 0 < total.all_pure <= limit * (
+            1 + ROUNDING
+        ):
+            return PureDP(epsilon=_clip_rounding(total.all_pure, EPSILON_MAX))
+        case ApproxDP() if has_no_delta and not total.choices:
+            return PureDP(epsilon=_clip_rounding(total.pure, EPSILON_MAX))
         case ApproxDP(delta=delta):
-            epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
+            epsilon = max(_clip_rounding(_approximate(total, delta), EPSILON_MAX), 1e-300)
             mixed = total.rho or total.other_rho or total.choices
             return ApproxDP(
                 epsilon=epsilon, delta=delta if mixed else total.approximate_delta or delta
             )
 
 
-def _chosen_with_gaussians(total: Totals) -> bool:
-    """Whether there are exponential mechanisms, and nothing else but Gaussian noise."""
-    alone = not total.pure and not total.other_rho
-    alone = alone and not (total.approximate_epsilon or total.approximate_delta)
-    return alone and bool(total.choices)
+def _is_choices_with_gaussians(total: Totals) -> bool:
+    """Whether there are exponential mechanisms and otherwise only Gaussian noise."""
+    is_only_gaussian = not total.pure and not total.other_rho
+    is_only_gaussian = is_only_gaussian and not (
+        total.approximate_epsilon or total.approximate_delta
+    )
+    return is_only_gaussian and bool(total.choices)
 
 
 def _approximate(total: Totals, delta: float) -> float:
-    """Return the epsilon at `delta`; infinite where the approximate releases leave no delta."""
+    """Return the epsilon at `delta`; infinite if the approximate releases leave no delta."""
     rho = total.rho + total.other_rho
     if not rho and not total.choices:
         return total.approximate_epsilon + total.pure
     rest = delta - total.approximate_delta
     if rest <= 0:
         return math.inf if rho else total.approximate_epsilon + total.all_pure
-    own = total.all_pure
+    epsilon = total.all_pure
     if rho:
-        own += zcdp_epsilon(rho, rest) if total.other_rho else gaussian_epsilon(rho, rest)
+        epsilon += zcdp_epsilon(rho, rest) if total.other_rho else gaussian_epsilon(rho, rest)
     if total.pure or total.choices:
-        own = min(own, zcdp_epsilon(total.concentrated, rest))
+        epsilon = min(epsilon, zcdp_epsilon(total.concentrated, rest))
     if total.choices and not total.other_rho:
-        chosen = selection_epsilon(
+        chosen_epsilon = selection_epsilon(
             rest, total.rho, total.choices, choices_first=total.choices_first
         )
-        own = min(own, chosen + total.pure)
-    return total.approximate_epsilon + own
+        epsilon = min(epsilon, chosen_epsilon + total.pure)
+    return total.approximate_epsilon + epsilon
 
 
-def _at_most(value: float, largest: float) -> float:
-    """Return `largest` where `value` exceeds it by rounding only."""
+def _clip_rounding(value: float, largest: float) -> float:
+    """Return `largest` if `value` exceeds it by rounding only."""
     return min(value, largest) if value <= largest * (1 + ROUNDING) else value
 
 
 def snap(spent: Budget, budget: Budget) -> Budget:
-    """Return `budget` itself where `spent` differs from it by rounding only.
+    """Return `budget` itself if `spent` differs from it by rounding only.
 
-    Pure releases under an (epsilon, delta) budget have its epsilon then, and no delta.
+    Pure releases under an (epsilon, delta) budget then have its epsilon and no delta.
     """
     if isinstance(spent, PureDP) and isinstance(budget, ApproxDP):
-        same = math.isclose(spent.epsilon, budget.epsilon, rel_tol=10 * ROUNDING)
-        return PureDP(epsilon=budget.epsilon) if same else spent
+        is_same = math.isclose(spent.epsilon, budget.epsilon, rel_tol=10 * ROUNDING)
+        return PureDP(epsilon=budget.epsilon) if is_same else spent
     pairs = [(getattr(spent, name), getattr(budget, name)) for name in spent.__dataclass_fields__]
     # The exact Gaussian curve is inverted numerically: its round trip is good to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING
-    same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
-    return budget if same or _same_rho(spent, budget) else spent
+    is_same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
+    return budget if is_same or _same_rho(spent, budget) else spent
 
 
 def _same_rho(spent: Budget, budget: Budget) -> bool:
-    """Whether two approximate budgets of one delta stand for the same rho, to rounding.
+    """Whether two approximate budgets with equal delta stand for the same rho, up to rounding.
 
-    Where delta pays for nearly all of it, a tiny epsilon turns on the last digits of rho.
+    If delta pays for nearly all of it, a tiny epsilon depends on the last digits of rho.
     """
     if not (isinstance(spent, ApproxDP) and isinstance(budget, ApproxDP)):
         return False
     if spent.delta != budget.delta or not 0.5 < spent.epsilon / budget.epsilon < 2:
         return False
-    one, two = gaussian_allowance(spent), gaussian_allowance(budget)
-    return math.isclose(one, two, rel_tol=10 * ROUNDING)
+    spent_rho, budget_rho = gaussian_allowance(spent), gaussian_allowance(budget)
+    return math.isclose(spent_rho, budget_rho, rel_tol=10 * ROUNDING)
 
 
 def binding(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
-    """Return the classes of lower bounds that bind what has made `entries`; see the ledger."""
-    used = {e.mechanism for e in entries} - {"exponential"}
+    """Return the notions whose lower bounds bind the releases in `entries`; see the ledger."""
+    mechanisms = {e.mechanism for e in entries} - {"exponential"}
     total, slack = tally(entries), 1 + ROUNDING
-    within = total.all_pure <= pure_epsilon(budget) * slack
-    pure: tuple[Privacy, ...] = ("pure",) if used <= set(PURE) and within else ()
-    small = used <= CONCENTRATED and total.concentrated <= concentrated_rho(budget) * slack
-    if isinstance(budget, ApproxDP) and not small:
+    is_within_epsilon = total.all_pure <= pure_epsilon(budget) * slack
+    pure: tuple[Privacy, ...] = ("pure",) if mechanisms <= set(PURE) and is_within_epsilon else ()
+    is_within_rho = (
+        mechanisms <= CONCENTRATED and total.concentrated <= concentrated_rho(budget) * slack
+    )
+    if isinstance(budget, ApproxDP) and not is_within_rho:
         return (*pure, "approx")
     return (*pure, "zcdp") if isinstance(budget, ZCDP) else (*pure, "zcdp", "approx")

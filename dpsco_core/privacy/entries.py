@@ -1,11 +1,11 @@
-"""What a ledger writes down of one private release."""
+"""The record of one private release in a ledger."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from dpsco_core.privacy.budget import Budget
 
-# What may be lost to rounding when shares such as rho/T are summed.
+# The relative rounding that sums of shares such as rho/T may have.
 ROUNDING = 1e-12
 
 MechanismName = Literal[
@@ -29,29 +29,29 @@ class Entry:
 
     mechanism: MechanismName
     label: str  # what was released, in words
-    # the l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the noise
-    # was calibrated to; of an exponential mechanism that of every candidate's score
+    # the l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity for which the
+    # noise was calibrated; for an exponential mechanism that of every candidate's score
     sensitivity: float
-    # The one that is proven. Larger than `sensitivity` only where a paper's own constant is too
-    # small; the release is then less private than it claims.
+    # The proven sensitivity. It exceeds `sensitivity` only if a paper's own constant is too small;
+    # the release is then less private than it claims.
     proven_sensitivity: float
     # standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
     # generalized Gaussian, whose norm is sigma times a chi variable; the scale of the Gumbel noise
     # on a score
     noise: float
     size: int  # number of noisy coordinates, or of choices that exponential mechanisms made
-    # The share, in the notion of the mechanism; 0 where it does not apply. Exponential mechanisms
-    # have both: epsilon and the smaller rho that each of them has in its own right.
+    # The share in the notion of the mechanism, otherwise 0. Exponential mechanisms have both an
+    # epsilon and the smaller rho that each of them satisfies by itself.
     rho: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.0
-    # more than 1 where the value is one statistic for each of so many disjoint blocks, of which a
+    # more than 1 if the value has one statistic for each of so many disjoint blocks, of which a
     # neighbour changes one (parallel composition)
     disjoint_blocks: int = 1
-    # the number of a partition of the records, and of the block of it that the release looks at:
-    # see `Ledger.disjoint`
+    # the number of a partition of the records and of the block that the release reads; see
+    # `Ledger.disjoint`
     part: tuple[int, int] | None = None
-    # K and n where it looks at fresh secret batches of K of the n records of its part
+    # K and n if the release reads fresh secret batches of K of the n records of its part
     batch: tuple[int, int] | None = None
 
     @property
@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def flaw(self) -> str:
-        """A sentence on by how much the noise is too small; for an entry that is `flawed`."""
+        """A sentence that says how much too small the noise is; for an entry that is `flawed`."""
         return (
             f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
             f"{self.proven_sensitivity:.4g} is proven, so it is "
@@ -71,8 +71,8 @@ class Entry:
 
 
 PURE = ("laplace", "spherical laplace", "pure objective perturbation")
-# (epsilon, delta)-DP as a whole. A noisy test, pure of itself, is a part of such a whole: disjoint
-# users may divide epsilon between tests and noise as they like, and the dearest whole counts.
+# (epsilon, delta)-DP as a whole. A noisy test, itself pure, is a part of such a whole: disjoint
+# users may divide epsilon between tests and noise as they like, and the most expensive one counts.
 APPROXIMATE = (
     "shuffled gaussian",
     "shuffled generalized gaussian",
@@ -80,7 +80,7 @@ APPROXIMATE = (
     "noisy test",
     "tested gaussian",
 )
-# What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
+# The mechanisms with a zCDP guarantee of their own; pure ones are omitted, see `Ledger.bound_by`.
 CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
@@ -92,7 +92,7 @@ def approximate_entry(
     size: int,
     cost: tuple[float, float],
 ) -> Entry:
-    """Return what is recorded of noise whose `cost` is an (epsilon, delta), as a whole."""
+    """Return the entry of noise whose whole `cost` is one (epsilon, delta)."""
     return Entry(
         mechanism=mechanism,
         label=label,
@@ -106,7 +106,7 @@ def approximate_entry(
 
 
 def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Say that `entries` do not fit into `budget`."""
+    """Return a sentence that says that `entries` do not fit into `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
     )

@@ -38,7 +38,7 @@ class Ledger:
     0.1
     """
 
-    budget: Budget  # what the run may spend in all
+    budget: Budget  # the total budget of the run
     refusal: str = field(default="", init=False, repr=False, compare=False)  # why it refused, or ""
     _entries: list[Entry] = field(default_factory=list, repr=False)
     _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
@@ -53,7 +53,7 @@ class Ledger:
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """A sentence for every release whose noise is smaller than what is proven private."""
+        """A sentence for every release whose noise is smaller than proven private."""
         return tuple(e.flaw for e in self._entries if e.flawed)
 
     def release(
@@ -66,18 +66,18 @@ class Ledger:
     ) -> Released:
         """Release `value`, the exact statistic, through a mechanism.
 
-        Raises `BudgetExceeded` if the share does not fit; nothing is drawn then.
+        Raises `BudgetExceeded`, before anything is drawn, if the share does not fit.
 
         Parameters
         ----------
         label : str
-            What is released, in words; the mechanism's own if it is empty.
+            What is released, in words; the mechanism's own label if it is empty.
         """
         self._record(mechanism.entry(value, label or mechanism.label))
         return mechanism.draw(value, rng)
 
     def open(self, sequence: Sequence[Opened], *, label: str = "") -> Opened:
-        """Account for a sequence of releases, and return what makes them one after the other.
+        """Account for a sequence of releases, and return the object that makes them in turn.
 
         Raises `BudgetExceeded` if they do not fit.
         """
@@ -87,35 +87,35 @@ class Ledger:
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
         """Return one ledger for each of `blocks` disjoint blocks of the records.
 
-        What they spend counts once, at its largest, in this ledger: a neighbour changes one
-        block. The blocks must be fixed by index, or by randomness independent of the data, and a
-        release of a block may depend on the data of other blocks only through what they released.
+        What they spend counts once, at its largest, in this ledger: a neighbour changes one block.
+        The blocks must be fixed by index, or by randomness independent of the data, and a release
+        on a block may depend on the data of other blocks only through their releases.
         """
         check_count("blocks", blocks)
-        nested = self._parent is None
-        require(nested, "ledger", "that of all records, not of a block", "the ledger of a block")
+        is_whole = self._parent is None
+        require(is_whole, "ledger", "that of all records, not of a block", "the ledger of a block")
         self._partitions += 1
         return tuple(
             Ledger(self.budget, _parent=self, _part=(self._partitions, i)) for i in range(blocks)
         )
 
     def spent(self) -> Budget | None:
-        """What the releases so far guarantee, in the notion of the budget; None before any.
+        """Return the guarantee so far, in the notion of the budget; None before any release.
 
-        Equal to ``budget`` when the shares add up to it within rounding (a relative 1e-12); pure DP
-        where pure releases alone leave the delta of an (epsilon, delta) budget unspent.
+        It equals ``budget`` when the shares add up to it within rounding (a relative 1e-12), and is
+        pure DP if pure releases alone leave the delta of an (epsilon, delta) budget unspent.
         """
         if not self._entries:
             return None
         return snap(compose(self.entries, self.budget), self.budget)
 
     def bound_by(self) -> tuple[Privacy, ...]:
-        """Return the classes of lower bounds that bind this run, at the setting's own numbers.
+        """Return the notions whose lower bounds bind this run, at the setting's own numbers.
 
-        ``"pure"``: epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"``: zCDP at its
-        `concentrated_rho`, which neither a pure run under an (epsilon, delta) budget need be, nor a
-        shuffled one. Exponential mechanisms, which have both notions, count by their sums.
-        ``"approx"``: (epsilon, delta)-DP, delta being 0 of a pure budget.
+        ``"pure"`` is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"`` is zCDP at its
+        `concentrated_rho`, which need not hold for a pure run under an (epsilon, delta) budget, nor
+        for a shuffled run. Exponential mechanisms, which have both notions, count by their sums.
+        ``"approx"`` is (epsilon, delta)-DP, with delta 0 for a pure budget.
         """
         return () if not self._entries or self.flaws else binding(self.entries, self.budget)
 

@@ -1,8 +1,8 @@
 r"""Shuffling of adaptive noisy steps: n records, in secret random order, one step each.
 
 Step i releases one record with noise, and may depend on all earlier outputs, as in private SGD
-over a random permutation (Arora, Marinov and Ullah, Algorithm 1). Two sound accountants for the
-whole sequence, of which the better counts (theory/arora-marinov-ullah.md, 2.5): no amplification,
+over a random permutation (Arora, Marinov and Ullah, Algorithm 1). The better of two sound
+accountants for the whole sequence counts (theory/arora-marinov-ullah.md, 2.5): no amplification,
 because a record enters a single step; and amplification by the clones argument of Feldman, McMillan
 and Talwar (2021), which holds for adaptive sequences. The order must be uniformly random,
 independent of the data, and never released; a step may depend on earlier outputs, but not on the
@@ -31,36 +31,36 @@ from dpsco_core.privacy.entries import Entry
 
 Curve = Literal["gaussian", "zcdp"]
 
-CLONES_SHARE = 0.9  # share of delta; the rest pays for steps that are only approximately private
+CLONES_SHARE = 0.9  # the share of delta for the clones; the rest pays for approximate steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledSteps:
     """A certified sequence: steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
 
-    Make one with `shuffle_steps`, never by hand.
+    Create it with `shuffle_steps`, never by hand.
     """
 
     steps: int  # number n of steps, one record each
-    rho_step: float  # what each step may spend; its noise is sensitivity / sqrt(2 rho_step)
+    rho_step: float  # the share of each step, whose noise is sensitivity / sqrt(2 rho_step)
     # the guarantee of the whole sequence
     epsilon: float
     delta: float
     # the local guarantee that the clones argument uses; 0 without amplification
     epsilon_step: float
     delta_step: float
-    amplified: bool  # whether shuffling is what makes it so; otherwise the curve of one step does
-    # what is used of a step: the exact curve of Gaussian noise, or its zCDP guarantee alone, which
-    # covers noise of any shape
+    amplified: bool  # whether shuffling proves it; otherwise the curve of one step does
+    # the property of a step that is used: the exact curve of Gaussian noise, or only its zCDP
+    # guarantee, which covers noise of any shape
     curve: Curve = "gaussian"
 
     @property
     def noise_multiplier(self) -> float:
-        """Noise standard deviation over the l2 sensitivity of a step."""
+        """The noise standard deviation relative to the l2 sensitivity of a step."""
         return 1 / math.sqrt(2 * self.rho_step)
 
     def entry(self, *, size: int, l2_sensitivity: float, label: str) -> Entry:
-        """Return what a ledger records of amplified Gaussian steps of `size` coordinates each."""
+        """Return the ledger entry of amplified Gaussian steps of `size` coordinates each."""
         check_positive("l2_sensitivity", l2_sensitivity)
         noise_std = self.noise_multiplier * l2_sensitivity
         check_noise(noise_std)
@@ -78,7 +78,7 @@ class ShuffledSteps:
 
 
 def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step: float) -> float:
-    r"""Return delta at `epsilon` of shuffled Gaussian steps; any `delta_step` in (0, 1) serves.
+    r"""Return delta at `epsilon` of shuffled Gaussian steps; any `delta_step` in (0, 1) is valid.
 
     .. math:: \min\big\{g(\varepsilon),\ H(n, \varepsilon_0, \varepsilon)
         + (1+e^\varepsilon)(2(n-1)e^{-\varepsilon_0} + 1)\,\delta_0\big\}
@@ -93,23 +93,23 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
     True
     """
     _check_steps(steps)
-    alone = gaussian_delta(rho_step, epsilon)
+    unamplified = gaussian_delta(rho_step, epsilon)
     local = gaussian_epsilon(rho_step, delta_step)
     if epsilon > LARGEST_EPSILON or not 0 < local <= EPSILON_MAX:
-        return alone
+        return unamplified
     clones = clones_delta(local, steps, epsilon)
-    return min(alone, clones + _failures(steps, epsilon, local) * delta_step, 1.0)
+    return min(unamplified, clones + _failures(steps, epsilon, local) * delta_step, 1.0)
 
 
 @lru_cache(maxsize=1024)
 def shuffle_steps(
     steps: int, epsilon: float, delta: float, curve: Curve = "gaussian"
 ) -> ShuffledSteps:
-    r"""Return the largest rho a step such that `steps` shuffled steps are (epsilon, delta)-DP.
+    r"""Return the largest rho per step such that `steps` shuffled steps are (epsilon, delta)-DP.
 
-    The larger of what the two accountants allow. The clones get nine tenths of delta, without any
-    side condition; the rest divides over the failures of :math:`(\varepsilon_0, \delta_0)`-DP
-    steps. A step's sensitivity is the caller's: 2L for a gradient of norm at most L, because
+    It is the larger rho of the two accountants. The clones get nine tenths of delta, without a side
+    condition; the rest is divided over the failures of :math:`(\varepsilon_0, \delta_0)`-DP steps.
+    The caller supplies a step's sensitivity: 2L for a gradient of norm at most L, because
     neighbours replace a record.
 
     Parameters
@@ -119,8 +119,8 @@ def shuffle_steps(
     epsilon, delta : float
         The target; epsilon in (0, 1e6], delta in (0, 1).
     curve : {"gaussian", "zcdp"}
-        ``"zcdp"`` for noise that is not Gaussian: the best conversion from zCDP takes the place of
-        the Gaussian curve, for a step and for the sequence without amplification.
+        ``"zcdp"`` is for noise that is not Gaussian: the best conversion from zCDP replaces the
+        Gaussian curve, for a step and for the sequence without amplification.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def shuffle_steps(
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
     allowed = gaussian_rho if curve == "gaussian" else zcdp_rho
-    alone = ShuffledSteps(
+    unamplified = ShuffledSteps(
         steps=steps,
         rho_step=allowed(epsilon, delta),
         epsilon=epsilon,
@@ -141,16 +141,16 @@ def shuffle_steps(
         curve=curve,
     )
     if epsilon > LARGEST_EPSILON:
-        return alone
+        return unamplified
     local = largest_clones_epsilon(steps, epsilon, CLONES_SHARE * delta)
     if local is None:
-        return alone
+        return unamplified
     delta_step = (1 - CLONES_SHARE) * delta / _failures(steps, epsilon, local)
     if not 0 < delta_step < 1:
-        return alone
+        return unamplified
     rho = allowed(local, delta_step)
-    if rho <= alone.rho_step:
-        return alone
+    if rho <= unamplified.rho_step:
+        return unamplified
     return ShuffledSteps(
         steps=steps,
         rho_step=rho,
@@ -164,10 +164,10 @@ def shuffle_steps(
 
 
 def _failures(steps: int, epsilon: float, local: float) -> float:
-    """What one unit of delta_step costs in delta, summed over the steps."""
+    """Return the cost in delta of one unit of delta_step, summed over the steps."""
     return (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
 
 
 def _check_steps(steps: int) -> None:
-    ok = isinstance(steps, int | np.integer) and steps >= 1
-    require(ok, "steps", "a positive integer", steps)
+    is_valid = isinstance(steps, int | np.integer) and steps >= 1
+    require(is_valid, "steps", "a positive integer", steps)

@@ -1,8 +1,8 @@
 r"""Amplification by subsampling: a mechanism on a uniformly random batch without replacement.
 
-Neighbours differ in one of N records, of which the batch holds M (Ullman 2017; Lemma A.8 of Lowy,
-Liu and Asi 2024 has the weaker, linear form). Which records are in the batch must stay secret, and
-nothing else may look at it: a test of the batch belongs to the mechanism.
+Neighbours differ in one of N records, of which the batch has M (Ullman 2017; Lemma A.8 of Lowy,
+Liu and Asi 2024 has the weaker, linear form). The choice of the batch must stay secret, and nothing
+else may read the batch: a test of the batch belongs to the mechanism.
 """
 
 import math
@@ -16,12 +16,14 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
-LARGEST_RATIO = 30.0  # the ratio of sensitivity to noise: beyond, batches are not counted
-_gauss_legendre = cache(np.polynomial.legendre.leggauss)  # not at import, which it would slow down
+LARGEST_RATIO = 30.0  # larger ratios of sensitivity to noise get no credit for batches
+_gauss_legendre = cache(
+    np.polynomial.legendre.leggauss
+)  # on first use, because it would slow down the import
 
 
 def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
-    r"""Return what an :math:`(\varepsilon_0,\delta_0)`-DP mechanism gives on M of N records.
+    r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP mechanism on M of N records.
 
     :math:`\varepsilon = \ln(1 + \frac MN(e^{\varepsilon_0}-1))`, :math:`\delta = \frac MN\delta_0`:
     `base` itself at M = N, and at most :math:`\frac MN(e^{\varepsilon_0}-1)`.
@@ -39,14 +41,14 @@ def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
 
 
 def _amplified(epsilon: float, share: float) -> float:
-    # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), where e^x overflows
+    # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), for e^x that overflows
     if epsilon < 1:
         return math.log1p(share * math.expm1(epsilon))
     return epsilon + math.log(share + (1 - share) * math.exp(-epsilon))
 
 
 def check_batch(drawn: int, count: int) -> None:
-    """Refuse a batch that the records do not hold."""
+    """Raise `InvalidInput` for a batch larger than the records."""
     check_count("count", count)
     check_count("drawn", drawn)
     require(drawn <= count, "drawn", f"at most {count}", drawn)
@@ -58,7 +60,7 @@ def batched_gaussian_epsilon(
 ) -> float:
     r"""Return epsilon at delta of adaptive Gaussian releases, each on a fresh secret batch.
 
-    Each is rho-zCDP on its batch, M of N records. By `subsample`, for which q = M/N, its curve at
+    Each is rho-zCDP on its batch of M of N records. By `subsample`, with q = M/N, its curve at
     :math:`u = 1 + q(e^v - 1)` is at most :math:`H(u) = q\,\delta_G(v)`, for neighbours in either
     order. So is its moment of order :math:`\alpha`, an f-divergence,
 
@@ -66,9 +68,9 @@ def batched_gaussian_epsilon(
         (u^{\alpha-2} + u^{-\alpha-1})H(u)\,du.
 
     Moments of adaptive releases multiply, and any order gives an epsilon, as for `zcdp_epsilon`.
-    It is never more than without batches, and exact for the curve H where there is one release.
-    Of several releases it is an upper bound: with noise below the sensitivity it may be a third
-    above the least epsilon that holds. Beyond a ratio of 30 of sensitivity to noise several
+    The result never exceeds that without batches, and for one release it is exact for the curve H.
+    For several releases it is an upper bound: with noise below the sensitivity it may exceed the
+    smallest valid epsilon by a third. If the sensitivity exceeds 30 times the noise, several
     releases count as without batches.
 
     Examples
@@ -77,17 +79,17 @@ def batched_gaussian_epsilon(
     1.55
     """
     check_count("releases", releases)
-    whole = gaussian_epsilon(releases * rho, delta)
+    unbatched = gaussian_epsilon(releases * rho, delta)
     check_batch(drawn, count)
     nu, share = math.sqrt(2 * rho), drawn / count
     if share == 1:
-        return whole
+        return unbatched
     if releases == 1:
         if delta >= share:
             return 0.0
-        return min(whole, _amplified(gaussian_epsilon(rho, delta / share), share))
+        return min(unbatched, _amplified(gaussian_epsilon(rho, delta / share), share))
     if nu > LARGEST_RATIO:
-        return whole
+        return unbatched
 
     def epsilon_at(log_order: float) -> float:  # ln(alpha - 1)
         nodes, weights = (x / 2 for x in _gauss_legendre(600))
@@ -102,5 +104,5 @@ def batched_gaussian_epsilon(
         moment = releases * float(np.logaddexp(0.0, excess))
         return (moment - math.log(delta * order)) / (order - 1) + math.log1p(-1 / order)
 
-    least = smallest_between(epsilon_at, -5.0, math.log(100 / nu), what="order of the moments")
-    return min(whole, max(0.0, least[1]))
+    best = smallest_between(epsilon_at, -5.0, math.log(100 / nu), what="order of the moments")
+    return min(unbatched, max(0.0, best[1]))

@@ -22,8 +22,8 @@ class Absolute(LinearModelProblem):
     on a hard instance), p-th central moment 1 and median 0, in closed form. The conditional excess
     :math:`E|s-N| - E|N|` at :math:`s = \langle X, w-w^*\rangle` has a closed form
     (`Noise.absolute_excess`), accurate to 2e-13 :math:`(1+|s|)`. The symmetric Pareto law has no
-    mass near its median: there the minimisers are many, and :math:`w^*` is one of them.
-
+    (`Noise.absolute_excess`), accurate to 2e-13 :math:`(1+|s|)`. The symmetric Pareto law has no
+    mass near its median, so there are many minimisers, and :math:`w^*` is one of them.
     The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`);
     the second derivative of the conditional risk is :math:`2f(s)`, f the noise's density.
     """

@@ -1,4 +1,4 @@
-"""What a bound or a method may know about a problem: never the data."""
+"""What bounds and methods may know about a problem, which never includes the data."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dpsco_core.privacy.budget import Budget, concentrated_rho, gaussian_allowan
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel:
-    r"""What is certified of a generalised linear loss :math:`\phi(\langle x, w\rangle, y)`."""
+    r"""Certified bounds for a generalised linear loss :math:`\phi(\langle x, w\rangle, y)`."""
 
     slope: float  # bound on :math:`|\phi'|`, infinite if there is none
     curvature: float  # bound on :math:`\phi''`, infinite for a loss with kinks
@@ -26,9 +26,9 @@ class Constants:
 
     The moments are those of the per-sample gradient :math:`g = \nabla\ell(w, Z)`, at every w of the
     constraint set, and of order p = ``Setting.moment_order``. A constant that a problem cannot
-    certify is infinite (0 for strong convexity), and a bound that needs it fails its hypotheses by
-    name. "Of every record" is what the papers assume of :math:`\ell(\cdot, z)` for every z that the
-    sampling law can give.
+    certify is infinite (0 for strong convexity), and a bound that needs it names it as a failed
+    hypothesis. "Every record" means every z that the sampling law can give, as the papers assume of
+    :math:`\ell(\cdot, z)`.
     """
 
     # Bound on the central moment :math:`E|g_j - E g_j|^p` of every coordinate: the moment itself,
@@ -40,14 +40,14 @@ class Constants:
     variance_trace: float  # bound on the trace of Cov(g)
     # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
-    # bound on that trace at the minimiser, where it grows like the square of the distance (see
-    # `variance_growth`); infinite where that is not certified
+    # bound on that trace at the minimiser, if it grows like the square of the distance (see
+    # `variance_growth`); infinite if that is not certified
     minimum_variance: float = math.inf
-    # twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
-    # symmetric, at least that otherwise
+    # twice the largest l2 norm of a point of the constraint set: its l2 diameter if the set is
+    # symmetric, otherwise at least the diameter
     diameter: float = math.inf
     smoothness: float = math.inf  # Lipschitz constant of the population risk's gradient
-    # of the loss of every record; infinite where features are unbounded
+    # smoothness of the loss of every record; infinite if features are unbounded
     sample_smoothness: float = math.inf
     strong_convexity: float = 0.0  # strong convexity of the population risk
     sample_strong_convexity: float = 0.0  # strong convexity of the loss of every record
@@ -59,8 +59,8 @@ class Constants:
     # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False
     nonnegative: bool = False  # whether the loss is at least 0
-    twice_differentiable: bool = False  # whether the loss of every record is, in the parameter
-    linear_model: LinearModel | None = None  # where the loss is a generalised linear one
+    twice_differentiable: bool = False  # whether every record's loss is twice differentiable
+    linear_model: LinearModel | None = None  # if the loss is a generalised linear one
     # ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter
     structure: Literal["mean", "linear-model", "linear", "other"] = "other"
 
@@ -68,8 +68,8 @@ class Constants:
     def variance_growth(self) -> float:
         r"""The K of :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
 
-        :math:`V_*` is `minimum_variance`. `variance_trace` is reached at the largest distance from
-        the minimiser, `mean_gradient_bound` over `smoothness`.
+        :math:`V_*` is `minimum_variance`. `variance_trace` is attained at the largest distance from
+        the minimiser, which is `mean_gradient_bound` over `smoothness`.
         """
         added = self.variance_trace - self.minimum_variance
         if not 0 < added < math.inf:
@@ -79,22 +79,22 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    r"""All that a method or a bound may look at besides the data."""
+    r"""Everything that a method or a bound may know besides the data."""
 
     n: int  # records (or users)
     d: int  # dimension
     m: int = 1  # items per user; 1 at item level
     moment_order: float  # the tail index p: the order of the moment that is bounded; at least 2
-    budget: Budget  # The privacy budget. Neighbours differ by replacing one record.
+    budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
-    # on a hard instance, the probability at which its prior is drawn
+    # on a hard instance, the spike probability of its prior
     spike_probability: float | None = None
     # the constraint set; None stands for the l2 ball of the constants' diameter
     constraint: ConstraintSet | None = None
-    # The law of the records, whose mean an l2 ball holds. Bounds for a law are given it, and
-    # nothing else is: see `Bound.seen`.
+    # The law of the records, if an l2 ball contains their mean. Only bounds for a law are given it:
+    # see `Bound.seen`.
     law: Distribution | None = None
-    # q, of the norm of the parameters in which mirror maps measure: at least 1
+    # q >= 1, the exponent of the parameters' norm in mirror maps
     exponent: float = 2.0
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class Setting:
 
     @property
     def body(self) -> ConstraintSet:
-        """The constraint set. It is public; infinite diameters have none."""
+        """The constraint set, which is public. It needs a finite diameter."""
         if self.constraint is not None:
             return self.constraint
         return Ball(d=self.d, radius=self.constants.diameter / 2)
@@ -119,12 +119,12 @@ class Setting:
 
     @property
     def gaussian_rho(self) -> float:
-        """Total rho that Gaussian releases may spend; 0 under a pure budget."""
+        """The total rho that Gaussian releases may spend; 0 under a pure budget."""
         return gaussian_allowance(self.budget)
 
     @property
     def pure_epsilon(self) -> float:
-        """Epsilon that pure releases may spend in all."""
+        """The total epsilon that pure releases may spend."""
         return pure_epsilon(self.budget)
 
 
@@ -132,6 +132,6 @@ class Setting:
 class ExcessRisk:
     """The excess population risk of a parameter."""
 
-    value: float  # not negative beyond rounding
-    # of the value, where that is an average over an evaluation sample; 0 where it is exact
+    value: float  # at least 0, up to rounding
+    # standard error if the value is an average over an evaluation sample; 0 if it is exact
     standard_error: float = 0.0

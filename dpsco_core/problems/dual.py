@@ -5,8 +5,8 @@ With q the exponent of the parameters and q' = q/(q-1) that of gradients, for :m
 .. math:: \|x\|_{q'} \le d^{\max(0, 1/q'-1/2)}\|x\|_2, \qquad
     \|x\|_2 \le d^{\max(0, 1/2-1/q)}\|x\|_q,
 
-and the two exponents are equal: every constant below is a certified bound, and for q <= 2 those of
-the catalogue's problems lose nothing by it in smoothness, because their worst direction is an axis.
+and the two factors are equal. Every constant below is a certified bound; for q <= 2 the smoothness
+of the catalogue's problems loses nothing, because their worst direction is an axis.
 """
 
 import math
@@ -18,7 +18,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DualConstants:
-    r"""What Su, Zhao and Wang (2023), Assumptions 3 and 4, ask of a problem, certified."""
+    r"""The certified constants of Su, Zhao and Wang (2023), Assumptions 3 and 4."""
 
     exponent: float  # q, of the parameters' norm
     dual: float  # q', of the gradients'
@@ -27,8 +27,8 @@ class DualConstants:
     # of the population risk and of every record's loss, with respect to the q-norm
     smoothness: float
     sample_smoothness: float
-    # bounds over the set, in the dual norm: on ∇F, on the mean square of a gradient's deviation
-    # from it, on every record's gradient
+    # bounds over the set, in the dual norm: on ∇F, on the mean square deviation of a gradient, and
+    # on every record's gradient
     mean_gradient_bound: float
     variance: float
     lipschitz: float
@@ -37,7 +37,7 @@ class DualConstants:
 def dual_constants(setting: Setting) -> DualConstants:
     r"""Return the constants at `setting`, in the norm of its exponent.
 
-    The variance is the smallest of what three inequalities give: with V the trace of Cov(g) and
+    The variance is the smallest value from three inequalities: with V the trace of Cov(g) and
     :math:`\gamma` the bound on the p-th central coordinate moment,
     :math:`\max(1, d^{2/q'-1})V`, and for q' >= 2, with k = min(q', p),
 

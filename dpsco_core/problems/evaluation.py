@@ -1,4 +1,4 @@
-"""The evaluation sample: records on which population risks are averaged, drawn once."""
+"""The evaluation sample: records for averaging population risks, drawn once."""
 
 import math
 from threading import Lock
@@ -11,23 +11,23 @@ from dpsco_core.data.base import Distribution
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.problems.base import ExcessRisk
 
-# No method ever sees these records: their seed is theirs alone.
+# The seed is used for nothing else, so that no method ever sees these records.
 EVALUATION_SEED = 20_221_104
 EVALUATION_ELEMENTS = 4_000_000  # 32 MB
 EVALUATION_ROWS = 1 << 17
-KEPT_BYTES = 1 << 27  # all samples that are kept: a sweep of d or p comes back to each in turn
+KEPT_BYTES = 1 << 27  # cached samples: a sweep of d or p returns to each in turn
 
-_kept: dict[Distribution, DenseRows] = {}  # the last one that was asked for is the last
+_cached_samples: dict[Distribution, DenseRows] = {}  # the most recently used sample is last
 _lock = Lock()
 
 
 def evaluation_rows(law: Distribution) -> DenseRows:
-    """Return the evaluation sample of a law: the same for every problem on it, at most 32 MB."""
+    """Return the evaluation sample of a law, at most 32 MB, shared by all problems on it."""
     with _lock:
-        sample = _kept.pop(law, None) or _evaluation_rows(law)
-        _kept[law] = sample
-        while sum(rows.x.nbytes for rows in _kept.values()) > KEPT_BYTES:
-            _kept.pop(next(iter(_kept)))
+        sample = _cached_samples.pop(law, None) or _evaluation_rows(law)
+        _cached_samples[law] = sample
+        while sum(rows.x.nbytes for rows in _cached_samples.values()) > KEPT_BYTES:
+            _cached_samples.pop(next(iter(_cached_samples)))
     return sample
 
 

@@ -1,7 +1,7 @@
 r"""The geometric median: a Lipschitz loss with a kink at every record.
 
-Where the coordinates are independent and equal, it is found by quadrature. They are exchangeable
-and the risk is convex, so that a minimiser is :math:`c(1,\dots,1)` with one number c. Since
+If the coordinates are independent and equal, it is found by quadrature. They are exchangeable and
+the risk is convex, so a minimiser is :math:`c(1,\dots,1)` for a number c. Since
 :math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty e^{-u^2\|y\|^2}du`, a coordinate of the gradient of
 the risk there is
 
@@ -38,16 +38,18 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DISTANCES = np.arange(-30.0, 26.0, 0.5)
 _STEP = 0.1
 _INVERSES = np.exp(np.arange(-24.0, 22.0, _STEP))
-# Where the density jumps, or is not analytic, panels shrink geometrically.
-_AROUND = np.concatenate([1 - 0.5 ** np.arange(1, 16), [1.0], 1 + 0.5 ** np.arange(15, 0, -1)])
+# Panels shrink geometrically towards points where the density jumps, or is not analytic.
+_PANEL_FACTORS = np.concatenate(
+    [1 - 0.5 ** np.arange(1, 16), [1.0], 1 + 0.5 ** np.arange(15, 0, -1)]
+)
 
 
 def median_slope(law: Univariate, d: int, c: float) -> float:
     """Return h(c): increasing in c, in [-1, 1]."""
-    first, zeroth = _transforms(law, c)
-    powers = np.power(zeroth, d - 1)
+    transform_a, transform_l = _transforms(law, c)
+    powers = np.power(transform_l, d - 1)
     # The trapezoidal rule in log u: du = u dlog u.
-    return float((first * powers) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
+    return float((transform_a * powers) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 
 
 @lru_cache(maxsize=64)
@@ -67,25 +69,25 @@ def coordinate_median(law: Univariate, d: int) -> float:
 @lru_cache(maxsize=64)
 def inverse_distance(law: Univariate, d: int, c: float) -> float:
     r"""Return :math:`E\,1/\|c\mathbf 1-Y\|` of d >= 2 independent coordinates, by quadrature."""
-    _, zeroth = _transforms(law, c)
-    return float(np.power(zeroth, d) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
+    _, transform_l = _transforms(law, c)
+    return float(np.power(transform_l, d) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 
 
 def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
     """Return A and L at every u of `_INVERSES`."""
     # Gauss-Legendre panels in log r.
-    jumps = [np.log(abs(c - jump) * _AROUND) for jump in law.jumps if jump != c]
+    jumps = [np.log(abs(c - jump) * _PANEL_FACTORS) for jump in law.jumps if jump != c]
     edges = np.unique(np.concatenate([_DISTANCES, *jumps]))
     half = 0.5 * np.diff(edges)[:, None]
     r = np.exp((0.5 * (edges[1:] + edges[:-1])[:, None] + half * _NODES).ravel())
     weights = (half * _WEIGHTS).ravel() * r
-    right, left = law.density(c + r) * weights, law.density(c - r) * weights
+    right_mass, left_mass = law.density(c + r) * weights, law.density(c - r) * weights
     kernel = np.exp(-np.square(np.outer(_INVERSES, r)))
-    return kernel @ (r * (left - right)), kernel @ (left + right)
+    return kernel @ (r * (left_mass - right_mass)), kernel @ (left_mass + right_mass)
 
 
-HALVINGS = 60  # halvings of the interval that holds a number between 0 and 1
-ON_BOUNDARY = 1e-12  # relative to the set, as in `mean_inside`: a mean there is not outside
+HALVINGS = 60  # bisection steps for a number between 0 and 1
+ON_BOUNDARY = 1e-12  # relative to the set: a mean this close counts as inside, as in `mean_inside`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +97,10 @@ class GeometricMedian(PointProblem):
     The ordinary laws with equal scales are exchangeable, with mean :math:`\mu = m\mathbf 1`, and
     permutations (or those of whole blocks) map every constraint set to itself: the minimiser over
     it is :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of
-    `median_slope`, moved to the set if it is outside. With unequal scales a symmetric law has its
-    mean for minimiser, which must be in the set, and no other law is allowed. A hard instance, with
-    record a of probability q and else 0, has without a constraint the minimiser 0 if
-    :math:`q\le\frac12`, else a, and a closed form; with one, see `_two_point_minimiser`.
+    `median_slope`, moved to the set if it is outside. With unequal scales only symmetric laws are
+    allowed, whose minimiser is the mean, which must be in the set. A hard instance, whose record is
+    a with probability q and otherwise 0, has a closed form and without a constraint the minimiser 0
+    if :math:`q\le\frac12`, else a; for its minimiser in a set see `_two_point_minimiser`.
 
     The excess is :math:`E\,B(Z) + \langle\nabla F(w^*), w-w^*\rangle`, with
     :math:`B(z) = \ell(w,z)-\ell(w^*,z)-\langle\nabla\ell(w^*,z), w-w^*\rangle \ge 0` averaged over
@@ -125,23 +127,23 @@ class GeometricMedian(PointProblem):
         law = self.distribution
         if law.two_point is not None:
             return
-        symmetric = univariate_of(law).symmetric
+        is_symmetric = univariate_of(law).symmetric
         require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
         if law.lead > 1:
-            must = "one with symmetric coordinates where their scales differ"
-            require(symmetric, "distribution", must, law.card.slug)
-            near = mean_inside(law, self.constraint)
-            must = "that of a mean in the set where scales of coordinates differ"
-            require(near, "offset", must, f"{law.mean_norm:g}")
+            condition = "one with symmetric coordinates where their scales differ"
+            require(is_symmetric, "distribution", condition, law.card.slug)
+            is_inside = mean_inside(law, self.constraint)
+            condition = "that of a mean in the set where scales of coordinates differ"
+            require(is_inside, "offset", condition, f"{law.mean_norm:g}")
         if not law.independent:
-            must = "one with independent or symmetric coordinates"
-            require(symmetric, "distribution", must, law.card.slug)
-            inside = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
-            require(inside, "offset", "at most diameter/2", f"{law.mean_norm:g}")
+            condition = "one with independent or symmetric coordinates"
+            require(is_symmetric, "distribution", condition, law.card.slug)
+            can_be_centre = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
+            require(can_be_centre, "offset", "at most diameter/2", f"{law.mean_norm:g}")
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Whether a law is its own mirror image, so that its mean is the median at any scales."""
+        """Whether a law is symmetric about its mean, which is then the median at any scales."""
         return not family.has_prior and univariate_of(family()).symmetric
 
     @classmethod
@@ -152,7 +154,7 @@ class GeometricMedian(PointProblem):
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return an even mean: the minimiser is known for these."""
+        """Return an even mean, for which the minimiser is known."""
         return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
@@ -169,8 +171,8 @@ class GeometricMedian(PointProblem):
         if law.two_point is not None:
             value = _two_point_risk(law.two_point, w) - _two_point_risk(law.two_point, best)
             return ExcessRisk(value=value)
-        along, lengths = self._steps(step)
-        bregman = average(_bregman(lengths, along, float(step @ step)))
+        products, lengths = self._steps(step)
+        bregman = average(_bregman(lengths, products, float(step @ step)))
         slope = self._boundary_slope() * float(step.sum())
         return ExcessRisk(value=bregman.value + slope, standard_error=bregman.standard_error)
 
@@ -195,8 +197,8 @@ class GeometricMedian(PointProblem):
         law = self.distribution
         if law.two_point is not None:
             return False
-        moved = abs(self._coordinate() - _free_coordinate(law))
-        return moved <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
+        shift = abs(self._coordinate() - _free_coordinate(law))
+        return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
 
     def _coordinate(self) -> float:
         """The coordinate of the minimiser for an ordinary law."""
@@ -205,7 +207,7 @@ class GeometricMedian(PointProblem):
         return min(max(_free_coordinate(law), low), high)
 
     def _boundary_slope(self) -> float:
-        """A coordinate of the population gradient at the minimiser: 0 unless it was moved."""
+        """A coordinate of the population gradient at the minimiser: 0 if that is inside the set."""
         law = self.distribution
         if self._interior():
             return 0.0
@@ -217,8 +219,8 @@ class GeometricMedian(PointProblem):
         """Return <w* - z, step> and the norms of w* - z over the evaluation sample."""
         rows = evaluation_rows(self.distribution)
         shift = float(self.minimiser @ step)
-        along = np.concatenate([shift - block @ step for block in rows.blocks()])
-        return along, _lengths(self)
+        products = np.concatenate([shift - block @ step for block in rows.blocks()])
+        return products, _lengths(self)
 
 
 def _smoothness(law: Distribution) -> float:
@@ -247,22 +249,22 @@ def _smoothness(law: Distribution) -> float:
     return least_of_leading(law.scales, lambda k: 2 * univariate.peak * k / (k - 1))
 
 
-def _bregman(lengths: Vector, along: Vector, square: float) -> Vector:
+def _bregman(lengths: Vector, products: Vector, square: float) -> Vector:
     r"""Return :math:`\|a+h\|-\|a\|-\langle a,h\rangle/\|a\|` without cancellation.
 
     With S the sum of the norms it is :math:`\|h\|^2/S - \langle a,h\rangle
     (2\langle a,h\rangle+\|h\|^2)/(S^2\|a\|)`, from :math:`\|a+h\|-\|a\| =
     (2\langle a,h\rangle+\|h\|^2)/S` twice.
     """
-    change = 2 * along + square
+    change = 2 * products + square
     total = lengths + np.sqrt(np.maximum(lengths * lengths + change, 0.0))
-    excess = (square - along * change / (total * lengths)) / total
+    excess = (square - products * change / (total * lengths)) / total
     return np.maximum(excess, 0.0)
 
 
 @lru_cache(maxsize=4)
 def _lengths(problem: GeometricMedian) -> Vector:
-    """Return the distances of the evaluation sample to the minimiser; the last few are kept."""
+    """Return the distances of the evaluation sample to the minimiser; the last few are cached."""
     best = problem.minimiser
     rows = evaluation_rows(problem.distribution)
     lengths = np.concatenate([np.linalg.norm(b - best, axis=1) for b in rows.blocks()])
@@ -283,16 +285,16 @@ def _free_coordinate(law: Distribution) -> float:
 def _two_point_minimiser(problem: GeometricMedian) -> Vector:
     r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,); read only.
 
-    Without a constraint it is 0 or the record a, and on the l2 ball the projection of that.
-    Otherwise the squares that majorise the two norms at :math:`w_t = \Pi(ta)` are least at
+    Without a constraint it is 0 or the record a, and on the l2 ball its projection. Otherwise the
+    quadratics that majorise the two norms at :math:`w_t = \Pi(ta)` are smallest at
     :math:`w_{T(t)}` (Weiszfeld 1937), with
 
     .. math:: T(t) = \frac{q\|w_t\|}{(1-q)\|w_t-a\| + q\|w_t\|},
 
     and a fixed point with :math:`0 \ne w_t \ne a` satisfies the first-order conditions. Since
-    :math:`w_t` minimises :math:`(1-t)\|w\|^2 + t\|w-a\|^2`, T grows with t, and every interval
-    with :math:`T \ge t` at its start and :math:`T \le t` at its end holds one: it is halved. (0
-    itself is a fixed point, and a trap for the iteration where 0 is in the set but no minimiser.)
+    :math:`w_t` minimises :math:`(1-t)\|w\|^2 + t\|w-a\|^2`, T increases with t, and every interval
+    with :math:`T \ge t` at its start and :math:`T \le t` at its end contains one: it is bisected.
+    (0 itself is a fixed point, and a trap for the iteration if 0 is in the set but not optimal.)
     """
     law, constraint = problem.distribution.two_point, problem.constraint
     assert law is not None
@@ -304,8 +306,8 @@ def _two_point_minimiser(problem: GeometricMedian) -> Vector:
         for _ in range(HALVINGS):
             t = 0.5 * (low + high)
             best = constraint.project(t * spike)
-            near, far = float(np.linalg.norm(best)), float(np.linalg.norm(best - spike))
-            if q * near > t * ((1 - q) * far + q * near):
+            norm, spike_distance = float(np.linalg.norm(best)), float(np.linalg.norm(best - spike))
+            if q * norm > t * ((1 - q) * spike_distance + q * norm):
                 low = t
             else:
                 high = t

@@ -17,10 +17,10 @@ from dpsco_core.problems.links import HingeLink
 class Hinge(LinearModelProblem):
     r"""The hinge loss: :math:`\ell(w; x, y) = (1-y\langle x,w\rangle)_+`, y in {-1, 1}.
 
-    With :math:`s^* = \langle X, w^*\rangle`, the label is the sign of :math:`s^*` where
-    :math:`|s^*|\ge1`, and a fair coin elsewhere. The conditional risk at s is then
-    :math:`(1-ys)_+`, which is 0 at :math:`s^*`, or :math:`\max(1, (1+|s|)/2)`, which is least on
-    [-1, 1]: :math:`w^*` minimises it for every x, and the excess is :math:`(1-ys)_+` or
+    With :math:`s^* = \langle X, w^*\rangle`, the label is the sign of :math:`s^*` if
+    :math:`|s^*|\ge1`, and otherwise a fair coin. The conditional risk at s is then
+    :math:`(1-ys)_+`, which is 0 at :math:`s^*`, or :math:`\max(1, (1+|s|)/2)`, which is smallest on
+    [-1, 1]. So :math:`w^*` minimises it for every x, and the excess is :math:`(1-ys)_+` or
     :math:`(|s|-1)_+/2`.
 
     The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`).
@@ -38,7 +38,7 @@ class Hinge(LinearModelProblem):
     link = HingeLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Return the sign of a margin of size 1 or more, else a fair coin: -1 or 1."""
+        """Return the sign of a margin of size at least 1, else a fair coin: -1 or 1."""
         coins = 2.0 * rng.integers(0, 2, size=len(margins)) - 1.0
         return np.where(np.abs(margins) >= 1, np.sign(margins), coins)
 

@@ -1,4 +1,4 @@
-r"""Where the mean of a law is, and moments of what is centred or bounded."""
+r"""Checks where the mean of a law lies, and moments of centred or bounded variables."""
 
 import math
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 
 
 def mean_within(law: Distribution, radius: float) -> bool:
-    """Return whether the mean is in the ball of `radius`, or on its sphere up to rounding."""
+    """Whether the mean is in the ball of `radius`, or on its sphere up to rounding."""
     return law.mean_norm <= radius * (1 + 1e-12)
 
 
 def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
-    """Return whether the mean is in the set, up to rounding; of a prior, every mean."""
+    """Whether the mean, or every mean of a prior, is in the set up to rounding."""
     if isinstance(constraint, Ball):
         return mean_within(law, constraint.radius)
     if law.has_prior:

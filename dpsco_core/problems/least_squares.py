@@ -117,8 +117,7 @@ class LeastSquares(LinearModelProblem):
         r"""Bound the root of the k-th moment of the Lipschitz constant of a record's loss.
 
         With the noise N independent of X it is at most
-        :math:`(\text{reach}\,\|X\|+|N|)\|X\|`, the reach a bound on
-        :math:`\|w-w^*\|`.
+        :math:`(\text{reach}\,\|X\|+|N|)\|X\|`, where the reach bounds :math:`\|w-w^*\|`.
         """
         law = self.features
         noise = math.pow(law.noise_law.moment(k), 1 / k)
@@ -142,12 +141,12 @@ class LeastSquares(LinearModelProblem):
         return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
 
     def _trace(self, reach: float) -> float:
-        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v so far, exactly.
+        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v of length `reach`.
 
-        From `fourth_moment_trace`, :math:`\|E XX^\top v\|^2` is subtracted; both are worst for
-        the same v. That is so at unequal scales too: at an axis whose squared scale is t the
-        difference is :math:`t(dm_2^2-ct)` with :math:`c = 2m_2^2-m_4 \le m_2^2`, which is largest
-        at the largest t, since two of them add up to d at most.
+        It is exact: :math:`\|E XX^\top v\|^2` is subtracted from `fourth_moment_trace`, and both
+        are worst for the same v. This also holds for unequal scales: at an axis whose squared scale
+        is t the difference is :math:`t(dm_2^2-ct)` with :math:`c = 2m_2^2-m_4 \le m_2^2`, which is
+        largest at the largest t, since any two of them add up to at most d.
         """
         law = self.features
         noise = law.noise_law.moment(2) * law.second_moment_trace
@@ -155,5 +154,5 @@ class LeastSquares(LinearModelProblem):
 
 
 def _with_noise(signal: float, noise: float, p: float) -> float:
-    """Bound the p-norm of A - B where E[B | A] = 0, from the p-norms of both."""
+    """Bound the p-norm of A - B if E[B | A] = 0, from the p-norms of both."""
     return min(signal + noise, math.sqrt(signal**2 + (p - 1) * noise**2))

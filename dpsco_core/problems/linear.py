@@ -11,7 +11,7 @@ from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
 
-ROUNDING = 1e-12  # a share of the largest excess risk: what is smaller is a rounding error
+ROUNDING = 1e-12  # smaller shares of the largest excess risk are rounding errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Linear(PointProblem):
     r"""The linear loss, :math:`\ell(w, z) = -\langle w, z\rangle`.
 
     With mu the mean of Z, the minimiser is the point of the set that is farthest in the direction
-    of mu (:math:`r\mu/\|\mu\|` on the l2 ball), on the boundary unless mu = 0, and
+    of mu (:math:`r\mu/\|\mu\|` on the l2 ball), which lies on the boundary unless mu = 0, and
     :math:`F(w)-F(w^*) = \max_{u\in W}\langle u,\mu\rangle - \langle w,\mu\rangle`.
 
     A gradient is -Z at every w: its moments are those of Z (`class_moment`, `raw_direction`), its
@@ -46,11 +46,11 @@ class Linear(PointProblem):
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
         excess = float((self.minimiser - w) @ self.distribution.mean)
-        most = 2 * self.l2_radius * self.distribution.mean_norm
-        return ExcessRisk(value=excess if excess > ROUNDING * most else 0.0)
+        largest = 2 * self.l2_radius * self.distribution.mean_norm
+        return ExcessRisk(value=excess if excess > ROUNDING * largest else 0.0)
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
-        """Only an average of length 0 is answered by the centre; all others by the minimiser."""
+        """Return the errors: an average of length 0 gives the centre, any other the minimiser."""
         return np.where(lengths == 0, self.l2_radius * self.distribution.mean_norm, 0.0)
 
     @property

@@ -1,4 +1,4 @@
-"""What the generalised linear problems share: features, a true parameter, and the excess risk."""
+"""The base of generalised linear problems: features, a true parameter, and the excess risk."""
 
 import math
 from abc import abstractmethod
@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution, gives
+from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.geometries import Geometry, check_offset
@@ -27,10 +27,10 @@ from dpsco_core.problems.samples.linear import LinearSample
 class LinearModelProblem(OptimisationProblem):
     r"""Features X from a law with mean 0, a target Y that depends on X, and a loss of the margin.
 
-    Given X, the conditional risk is least at the margin :math:`\langle X, w^*\rangle`, so that
+    Given X, the conditional risk is smallest at the margin :math:`\langle X, w^*\rangle`, so
     :math:`w^*` minimises the population risk and every record's conditional excess is at least 0.
-    The average of the latter over a fixed evaluation sample therefore has a small relative error.
-    Where X is a hard instance it takes two values, and the average is exact.
+    Its average over a fixed evaluation sample therefore has a small relative error. If X is a
+    hard instance it takes two values, and the average is exact.
     """
 
     features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
@@ -46,14 +46,14 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        known = gives(family, "two_point") or not family.has_prior
-        return "" if known else "one with mean 0, or with a single record that is not 0"
+        is_usable = overrides_answer(family, "two_point") or not family.has_prior
+        return "" if is_usable else "one with mean 0, or with a single record that is not 0"
 
     @classmethod
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return zeros: features have mean 0, and the offset is that of the true parameter."""
+        """Return zeros: features have mean 0, and the offset belongs to the true parameter."""
         return 0.0, 0.0
 
     @classmethod
@@ -62,10 +62,10 @@ class LinearModelProblem(OptimisationProblem):
 
     @abstractmethod
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Draw the targets of records whose true margins are `margins`."""
+        """Draw the targets of records from their true margins."""
 
     def truth(self, true_margins: Vector) -> Vector:
-        """Return what the excess needs of the true margins, shape (..., n): themselves."""
+        """Return what the excess needs of the true margins, shape (..., n); here the margins."""
         return true_margins
 
     @abstractmethod
@@ -93,17 +93,19 @@ class LinearModelProblem(OptimisationProblem):
         streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
         targets = np.concatenate(
             [
-                self._block_targets(features.read(slice(i * size, (i + 1) * size)), streams.at(i))
+                self._block_targets(
+                    features.read(slice(i * size, (i + 1) * size)), streams.generator(i)
+                )
                 for i in range(-(-features.n // size))
             ]
         )
         return self._with_targets(features, targets)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
-        return GeneratedSample.of(self, draw_key(rng), draw_key(rng), n)
+        return GeneratedSample.from_keys(self, draw_key(rng), draw_key(rng), n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:
-        """Return records with given features; their targets are drawn."""
+        """Return records with the given features and freshly drawn targets."""
         return self._with_targets(rows, self._block_targets(rows.read(slice(None)), rng))
 
     def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
@@ -117,7 +119,7 @@ class LinearModelProblem(OptimisationProblem):
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess risk of `w`, shape (d,): exact on a hard instance.
 
-        Otherwise the average over the evaluation sample, with its standard error.
+        Otherwise it is the average over the evaluation sample, with its standard error.
         """
         two_point = self.features.two_point
         if two_point is not None:
@@ -125,7 +127,7 @@ class LinearModelProblem(OptimisationProblem):
             margins = np.array([spike @ w])
             truth = self.truth(np.array([spike @ self.minimiser]))
             excess = self.conditional_excess(margins, truth)
-            # At a record that is 0 both margins are 0.
+            # A zero record has margin 0 under both parameters.
             return ExcessRisk(value=two_point.spike_probability * float(excess[0]))
         return self.average_risk(w)
 
@@ -138,7 +140,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @property
     def linear_model(self) -> LinearModel:
-        """Bounds on the link, and the features' norm, which is exact."""
+        """Bounds for the link, and the exact norm of the features."""
         return LinearModel(
             slope=self.link.slope_bound,
             curvature=self.link.curvature_bound,
@@ -149,8 +151,8 @@ class LinearModelProblem(OptimisationProblem):
         self,
         *,
         curvature: float,  # bound on the second derivative of the conditional risk in the margin
-        squared_slope: float | None = None,  # bound on E‖g‖² that is better than the one below
-        twice_differentiable: bool = False,  # whether the link is
+        squared_slope: float | None = None,  # a sharper bound on E‖g‖² than the one below
+        twice_differentiable: bool = False,  # whether the link is so
     ) -> Constants:
         r"""Return the constants of a link with a bounded slope.
 
@@ -190,7 +192,7 @@ class LinearModelProblem(OptimisationProblem):
 
 @lru_cache(maxsize=8)
 def _truth(problem: LinearModelProblem) -> Vector:
-    """Return the truth of the evaluation sample, at most 3 MB; the last few are kept."""
+    """Return the truth of the evaluation sample, at most 3 MB; the last few are cached."""
     true = problem.minimiser
     blocks = evaluation_rows(problem.features).blocks()
     truth = problem.truth(np.concatenate([block @ true for block in blocks]))

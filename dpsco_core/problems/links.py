@@ -1,7 +1,7 @@
 """Scalar losses of generalised linear models: value and slope in the margin.
 
-Bounds hold for admissible targets. A margin or a target that is NaN gives a slope that is NaN or
-0, and no warning.
+Bounds hold for admissible targets. A margin or a target that is NaN gives a slope of NaN or 0, and
+no warning.
 """
 
 import math
@@ -13,11 +13,11 @@ from scipy.special import expit
 
 from dpsco_core.base.arrays import Vector
 
-FARTHEST = 1e150  # beyond it products of doubles overflow: such numbers count as broken
+FARTHEST = 1e150  # larger numbers count as broken, because their products overflow
 
 
 def softplus(x: Vector) -> Vector:
-    """Return ln(1 + e^x): a third of the time of `numpy.logaddexp`, and the same accuracy."""
+    """Return ln(1 + e^x), as accurate as `numpy.logaddexp` in a third of the time."""
     return np.asarray(np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0.0))
 
 
@@ -40,10 +40,10 @@ class Link(ABC):
         """Return `slope` for one record, without the cost of an array."""
 
     def rounded(self, curvature: float) -> "Link":
-        r"""Return a link with :math:`\phi''` at most `curvature`, where this one has kinks.
+        r"""Return a link without kinks, with :math:`\phi''` at most `curvature`.
 
-        It is below this one by at most 1/(2 curvature), and its slope is as bounded. A link whose
-        own curvature is bounded returns itself.
+        It is below this one by at most 1/(2 curvature), with the same bound on its slope. A link
+        with bounded curvature returns itself.
         """
         assert math.isfinite(self.curvature_bound)
         return self
@@ -51,10 +51,10 @@ class Link(ABC):
     def admissible(self, targets: Vector) -> Vector:
         """Return the targets, mapped one by one into the range where the bounds hold.
 
-        By default those that are not finite, or beyond `FARTHEST`, become 0.
+        By default targets that are not finite, or beyond `FARTHEST`, become 0.
         """
-        near = np.abs(targets) <= FARTHEST
-        return targets if near.all() else np.where(near, targets, 0.0)
+        is_usable = np.abs(targets) <= FARTHEST
+        return targets if is_usable.all() else np.where(is_usable, targets, 0.0)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LogisticLink(Link):
         return growth / (1 + growth) - target
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets inside [0, 1], 0 where one is NaN: then the slope bound holds."""
+        """Return the targets clipped to [0, 1], with NaN as 0, so that the slope bound holds."""
         return np.asarray(np.clip(np.nan_to_num(targets, nan=0.0), 0.0, 1.0))
 
 
@@ -115,8 +115,8 @@ class HuberLink(Link):
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = np.abs(margins - targets)
-            inside = np.minimum(sizes, 1.0)
-            return inside * (sizes - 0.5 * inside)
+            capped = np.minimum(sizes, 1.0)
+            return capped * (sizes - 0.5 * capped)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
         """Return the residuals clipped to [-1, 1]."""
@@ -178,7 +178,7 @@ class HingeLink(Link):
         return RoundedHingeLink(curvature_bound=curvature)
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets inside [-1, 1], 0 where one is NaN: then the slope bound holds."""
+        """Return the targets clipped to [-1, 1], with NaN as 0, so that the slope bound holds."""
         return np.asarray(np.clip(np.nan_to_num(targets, nan=0.0), -1.0, 1.0))
 
 
@@ -186,7 +186,7 @@ class HingeLink(Link):
 class RoundedAbsoluteLink(Link):
     r"""The Moreau envelope of :math:`|s-y|`: Huber's loss of threshold 1/c, times c.
 
-    At most :math:`|s-y|`, and at least :math:`|s-y| - \frac1{2c}`.
+    It lies between :math:`|s-y| - \frac1{2c}` and :math:`|s-y|`.
     """
 
     curvature_bound: float  # c
@@ -206,9 +206,9 @@ class RoundedAbsoluteLink(Link):
 
 @dataclass(frozen=True)
 class RoundedHingeLink(HingeLink):
-    r"""The hinge loss with :math:`t_+`, t = 1 - ys, rounded off: :math:`\frac c2t^2` on [0, 1/c].
+    r"""The hinge loss :math:`t_+`, t = 1 - ys, rounded off: :math:`\frac c2t^2` on [0, 1/c].
 
-    At most :math:`t_+`, and at least :math:`t_+ - \frac1{2c}`.
+    It lies between :math:`t_+ - \frac1{2c}` and :math:`t_+`.
     """
 
     curvature_bound: float  # c
@@ -226,6 +226,6 @@ class RoundedHingeLink(HingeLink):
 
 
 def _rounded(sizes: Vector, curvature: float) -> Vector:
-    r"""Return :math:`\frac c2t^2` of sizes t up to 1/c, and :math:`t - \frac1{2c}` beyond."""
-    inside = np.minimum(sizes, 1 / curvature)
-    return np.asarray(inside * curvature * (sizes - 0.5 * inside))
+    r"""Return :math:`\frac c2t^2` for sizes t up to 1/c, and :math:`t - \frac1{2c}` beyond."""
+    capped = np.minimum(sizes, 1 / curvature)
+    return np.asarray(capped * curvature * (sizes - 0.5 * capped))

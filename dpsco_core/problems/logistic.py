@@ -18,14 +18,14 @@ from dpsco_core.problems.links import LogisticLink, softplus
 class Logistic(LinearModelProblem):
     r"""Logistic regression: :math:`\ell = \log(1+e^s) - ys` at :math:`s = \langle x,w\rangle`.
 
-    The label is 1 with probability :math:`\sigma(\langle X, w^*\rangle)`, so that the conditional
-    excess risk is the relative entropy of two labels' laws.
+    The label is 1 with probability :math:`\sigma(\langle X, w^*\rangle)`, so the conditional excess
+    risk is the relative entropy between two laws of the label.
 
     The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`)
     with curvature :math:`\sigma' \le 1/4`, attained at w = 0: the smoothness
     :math:`\frac14\lambda_{\max}(E XX^\top)` is exact. At p = 2 the coordinate moment is at most 1.
-    Heavy-tailed features have no largest norm, so that the Lipschitz constant and the smoothness
-    of a record are infinite.
+    Heavy-tailed features are unbounded, so the Lipschitz constant and the smoothness of a record's
+    loss are infinite.
 
     Given X, :math:`E\phi'^2 = (\sigma(s)-\sigma(s^*))^2 + \sigma(s^*)(1-\sigma(s^*)) \le
     \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`. With :math:`\min(1,a)^2 \le a^k` for
@@ -56,7 +56,7 @@ class Logistic(LinearModelProblem):
         return np.stack([true_margins, softplus(true_margins), expit(true_margins)])
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the relative entropy of the two labels' laws."""
+        """Return the relative entropy between the two laws of the label."""
         true_margins, true_terms, probabilities = truth
         excess = softplus(margins)
         excess -= true_terms

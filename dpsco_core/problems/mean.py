@@ -27,14 +27,14 @@ from dpsco_core.problems.posed import Problem
 class MeanEstimation(Problem):
     r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`."""
 
-    # The law of a record. Its p-th central coordinate moment is at most 1.
+    # the law of a record, with a p-th central coordinate moment of at most 1
     distribution: Distribution
-    # Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set that
-    # is known to hold it). Methods may use the bound on the l2 norm that follows. The caller
-    # answers for it: a scenario checks its own.
+    # Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set known
+    # to contain it). Methods may use the bound on the l2 norm that follows. The caller guarantees
+    # it; a scenario checks its own.
     mean_bound: float
-    # The family of the set that is known to hold the mean. In another one than l2, estimates are
-    # projected on the set (`restrict`), which costs no privacy.
+    # The family of the set known to contain the mean. Unless it is l2, estimates are projected on
+    # the set (`restrict`), which costs no privacy.
     geometry: Geometry = L2
 
     exact_risk = True
@@ -72,37 +72,39 @@ class MeanEstimation(Problem):
 
     @property
     def constraint(self) -> ConstraintSet:
-        """The set that is known to hold the mean."""
+        """The set known to contain the mean."""
         return self.geometry.constraint(self.distribution.d, self.mean_bound)
 
     def restrict(self, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the point of the set that is nearest to `estimate`, shape (d,).
+        """Return the point of the set nearest to `estimate`, shape (d,).
 
-        On the l2 ball the estimate itself: published estimators use the bound on the norm alone.
-        And on a hard instance, unless every mean of its prior is in the set: a projection would
-        move the estimate away from a mean outside.
+        On the l2 ball the estimate is returned unchanged: published estimators use only the bound
+        on the norm. So it is on a hard instance unless the set contains every mean of its prior: a
+        projection would move the estimate away from a mean outside.
         """
         law = self.distribution
-        hidden = law.has_prior and not mean_inside(law, self.constraint)
-        return estimate if self.geometry == L2 or hidden else self.constraint.project(estimate)
+        may_be_outside = law.has_prior and not mean_inside(law, self.constraint)
+        return (
+            estimate if self.geometry == L2 or may_be_outside else self.constraint.project(estimate)
+        )
 
     def error(self, estimate: NDArray[np.float64]) -> float:
         """Return the l2 distance of `estimate`, shape (d,), to the true mean."""
         return float(np.linalg.norm(estimate - self.distribution.mean))
 
     def excess_risk(self, estimate: NDArray[np.float64]) -> ExcessRisk:
-        """Return the l2 error of `estimate`, shape (d,), once it is restricted to the set."""
+        """Return the l2 error of `estimate`, shape (d,), after it is restricted to the set."""
         return ExcessRisk(value=self.error(self.restrict(estimate)))
 
     @property
     def constants(self) -> Constants:
-        r"""The certified constants of the class that holds this law.
+        r"""The certified constants of the class of this law.
 
-        The coordinate-wise class has moment 1 and hence a covariance trace of at most d; where the
-        variance is 1, its moment is the law's own. Where scales differ, the moment is that of the
+        The coordinate-wise class has moment 1 and hence a covariance trace of at most d; if the
+        variance is 1, its moment is the law's own. If the scales differ, the moment is that of the
         largest coordinate, and the trace is bounded by the sum of the coordinates' squared moment
-        roots, which is still d. The directional constant adds the mean's bound
-        to the law's own central one (Minkowski).
+        roots, which is still d. The directional constant adds the bound on the mean to the law's
+        central one (Minkowski).
         """
         law = self.distribution
         norm = self.mean_bound if self.geometry == L2 else self.constraint.l2_radius
@@ -128,6 +130,6 @@ class MeanEstimation(Problem):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
-            # On the l2 ball the bound on the norm says everything.
+            # On the l2 ball the bound on the norm is the constraint.
             constraint=None if self.geometry == L2 else self.constraint,
         )

@@ -1,12 +1,12 @@
 r"""The noise of the regression problems: independent of the features, with closed forms.
 
 With N the noise and F its distribution function, the conditional risks of the absolute and the
-Huber loss are made of the two integrals
+Huber loss are combinations of the two integrals
 
 .. math:: I(x) = E(x-N)_+ = \int_{-\infty}^x F, \qquad J(x) = \tfrac12 E(x-N)_+^2 =
     \int_{-\infty}^x I,
 
-which the families know in closed form.
+which have closed forms for these families.
 """
 
 import math
@@ -16,18 +16,18 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-import scipy  # its `interpolate` comes when it is first used
+import scipy  # its `interpolate` is imported on first use
 from scipy.optimize import brentq
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.data.base import Distribution, gives
+from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
-TABLE_END = 9.0  # arsinh(4052): beyond, excesses are computed one by one
-TABLE_BLOCK = 1 << 13  # places that are looked up at once: they stay in the cache
-# The least scale of a law whose absolute excess is looked up in a table: the second derivative of
-# its density is at most 540 there.
+TABLE_END = 9.0  # arsinh(4052); excesses beyond are computed one by one
+TABLE_BLOCK = 1 << 13  # look-ups per block, which fits the cache
+# The smallest scale of a law whose absolute excess is tabulated: the second derivative of its
+# density is at most 540 there.
 LEAST_TABLED = 0.1
 
 
@@ -36,8 +36,8 @@ class Noise:
     """The law of ``Y - origin``, for a Y of `univariate`."""
 
     law: Distribution  # the law that is sampled, of dimension 1 and mean 0
-    univariate: Univariate  # the same law before it is centred
-    origin: float  # where the noise is 0
+    univariate: Univariate  # the same law before centring
+    origin: float  # the value of Y at which the noise is 0
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Return n independent draws, shape (n,)."""
@@ -54,7 +54,7 @@ class Noise:
 
     def _absolute_excess(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        excess = 2 * (law.first(s + zero) - law.first(np.array([zero]))) - s
+        excess = 2 * (law.integrated_cdf(s + zero) - law.integrated_cdf(np.array([zero]))) - s
         return np.maximum(excess, 0.0)
 
     def huber_excess(self, s: Vector) -> Vector:
@@ -68,25 +68,29 @@ class Noise:
 
     def _huber_excess(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        ends = law.second(np.array([zero + 1.0, zero - 1.0]))
-        excess = law.second(s + (zero + 1.0)) - law.second(s + (zero - 1.0)) - s
+        ends = law.twice_integrated_cdf(np.array([zero + 1.0, zero - 1.0]))
+        excess = (
+            law.twice_integrated_cdf(s + (zero + 1.0))
+            - law.twice_integrated_cdf(s + (zero - 1.0))
+            - s
+        )
         excess -= ends[0] - ends[1]
         return np.maximum(excess, 0.0)
 
     def _absolute_slope(self, s: Vector) -> Vector:
-        return 2 * self.univariate.below(s + self.origin) - 1
+        return 2 * self.univariate.cdf(s + self.origin) - 1
 
     def _huber_slope(self, s: Vector) -> Vector:
         law, zero = self.univariate, self.origin
-        return law.first(s + (zero + 1.0)) - law.first(s + (zero - 1.0)) - 1.0
+        return law.integrated_cdf(s + (zero + 1.0)) - law.integrated_cdf(s + (zero - 1.0)) - 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class ExcessTable:
-    """An excess as cubics in arsinh(s), `steps` to one, with exact values and slopes at the knots.
+    """An excess as cubics in arsinh(s), `steps` per unit, exact in value and slope at the knots.
 
-    `steps` is a power of two, so that no place is rounded on the way to its cubic. The error is
-    the step's fourth power, over 384, times the fourth derivative: see `_huber_table`.
+    `steps` is a power of two, so that no place is rounded before its cubic is selected. The error
+    is the fourth power of the step, over 384, times the fourth derivative: see `_huber_table`.
     """
 
     exact: Callable[[Vector], Vector]
@@ -95,7 +99,7 @@ class ExcessTable:
 
     @cached_property
     def cubics(self) -> Vector:
-        """Coefficients in the share of a step, the cube's first, shape (4, knots - 1)."""
+        """Coefficients in the share of a step, of the cube first, shape (4, knots - 1)."""
         end = int(TABLE_END) * self.steps
         knots = np.arange(-end, end + 1) / self.steps
         s = np.sinh(knots)
@@ -118,31 +122,31 @@ class ExcessTable:
                 value *= share
                 value += row.take(cubic, mode="clip")
             excess[part] = value
-        far = ~(np.abs(places) <= TABLE_END)
-        if far.any():
-            excess[far] = self.exact(s[far])
+        is_beyond = ~(np.abs(places) <= TABLE_END)
+        if is_beyond.any():
+            excess[is_beyond] = self.exact(s[is_beyond])
         return np.maximum(excess, 0.0, out=excess)
 
 
 @lru_cache(maxsize=8)
 def _huber_table(noise: Noise) -> ExcessTable:
-    """Tabulate the excess, 50 times faster than Student's function: error <= 1e-12 (1+|s|)."""
+    """Tabulate the excess, with error <= 1e-12 (1+|s|), 50 times faster than Student's function."""
     return ExcessTable(noise._huber_excess, noise._huber_slope, steps=512)
 
 
 @lru_cache(maxsize=8)
 def _absolute_table(noise: Noise) -> ExcessTable:
-    """As `_huber_table`; finer, since the loss has a kink."""
+    """Tabulate the excess as in `_huber_table`, more finely because the loss has a kink."""
     return ExcessTable(noise._absolute_excess, noise._absolute_slope, steps=2048)
 
 
 @lru_cache(maxsize=256)
 def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> Noise:
-    """Return the noise beside some features, moved so that its median or Huber location is 0.
+    """Return the noise for some features, shifted so that its median or Huber location is 0.
 
     The median has a closed form. The Huber location, the root c of
-    :math:`E\\,\\mathrm{clip}(c-Y, -1, 1) = I(c+1)-I(c-1)-1`, is found to 1e-14. Both are the mean
-    where the law is symmetric.
+    :math:`E\\,\\mathrm{clip}(c-Y, -1, 1) = I(c+1)-I(c-1)-1`, is found to 1e-14. Both equal the mean
+    if the law is symmetric.
     """
     law = features.noise_law
     univariate = univariate_of(law)
@@ -153,7 +157,7 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
     else:
 
         def slope(c: float) -> float:
-            ends = univariate.first(np.array([c + 1.0, c - 1.0]))
+            ends = univariate.integrated_cdf(np.array([c + 1.0, c - 1.0]))
             return float(ends[0] - ends[1]) - 1.0
 
         low, high = sorted((univariate.median, univariate.mean))
@@ -162,19 +166,25 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
     return Noise(law=law, univariate=univariate, origin=origin)
 
 
-KNOWN = "one that gives the law of a coordinate (its `univariate`)"
+NEEDS_UNIVARIATE = "one that gives the law of a coordinate (its `univariate`)"
 
 
 def lacks_density(family: type[Distribution]) -> str:
-    """Return `KNOWN` if a class of laws is not such a one, nor a two-point one; otherwise ""."""
-    return "" if gives(family, "univariate") or gives(family, "two_point") else KNOWN
+    """Return `NEEDS_UNIVARIATE` unless a class of laws has a density or two points; else ""."""
+    return (
+        ""
+        if overrides_answer(family, "univariate") or overrides_answer(family, "two_point")
+        else NEEDS_UNIVARIATE
+    )
 
 
 def univariate_of(law: Distribution) -> Univariate:
-    """Return the law of a coordinate, before it is centred; raises `InvalidInput` if it is open."""
+    """Return the law of a coordinate before centring; `InvalidInput` if it is left open."""
     univariate = law.univariate
     if univariate is None:
-        raise InvalidInput(f"distribution must be {KNOWN}, got distribution={law.card.slug}.")
+        raise InvalidInput(
+            f"distribution must be {NEEDS_UNIVARIATE}, got distribution={law.card.slug}."
+        )
     return univariate
 
 
@@ -184,5 +194,5 @@ def huber_curvature(noise: Noise) -> float:
 
 
 def absolute_curvature(noise: Noise) -> float:
-    """Return twice the largest density: the largest second derivative of the conditional risk."""
+    """Return the largest second derivative of the conditional risk: twice the largest density."""
     return 2 * noise.univariate.peak if math.isfinite(noise.univariate.peak) else math.inf

@@ -14,7 +14,9 @@ from dpsco_core.data.rows import row_norms
 class PointLoss(ABC):
     """A convex loss of the parameter and a point, vectorised over points."""
 
-    needs_only_the_mean: ClassVar[bool] = False  # the mean gradient is that at the mean record
+    needs_only_the_mean: ClassVar[bool] = (
+        False  # whether the mean gradient equals the gradient at the mean record
+    )
 
     @abstractmethod
     def value(self, w: Vector, points: Vector) -> Vector:
@@ -66,14 +68,14 @@ class NegativeProduct(PointLoss):
 class Distance(PointLoss):
     r""":math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`; the subgradient at w = z is 0.
 
-    Computed as :math:`(\|w\|^2 - 2\langle w, z\rangle)/(\|w-z\|+\|z\|)`: it is at most
-    :math:`\|w\|` in size, keeps its digits for every z however large, and its mean needs no moment.
+    It is computed as :math:`(\|w\|^2 - 2\langle w, z\rangle)/(\|w-z\|+\|z\|)`, which is at most
+    :math:`\|w\|` in size, accurate for every z however large, and whose mean needs no moment.
     """
 
     def value(self, w: Vector, points: Vector) -> Vector:
         lengths = row_norms(points)
         sums = row_norms(w - points) + lengths
-        # <w, z> / sum, not <w, z>, which overflows first.
+        # <w, z / sum> rather than <w, z> / sum, which would overflow first.
         sums = np.where(sums > 0, sums, 1.0)
         return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
 

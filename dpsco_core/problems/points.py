@@ -1,4 +1,4 @@
-"""What the problems share whose records are points of the parameter's space."""
+"""The base of problems whose records are points of the parameter's space."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.points import PointSample
 class PointProblem(OptimisationProblem):
     """Records Z from a law, and a loss of the parameter and the record."""
 
-    # the law of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
+    # the law of Z, whose `offset` is the norm of the mean; hard instances have their own mean
     distribution: Distribution
     loss: ClassVar[PointLoss]
 
@@ -39,8 +39,8 @@ class PointProblem(OptimisationProblem):
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
         key = draw_key(rng)
-        return GeneratedSample.of(self, key, key, n)
+        return GeneratedSample.from_keys(self, key, key, n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> PointSample:
-        """Return given records with the loss; nothing is drawn."""
+        """Return the given records with the loss; nothing is drawn."""
         return PointSample(points=rows, loss=self.loss, constraint=self.constraint)

@@ -1,4 +1,4 @@
-"""What every problem is: a law of the records, a set of answers, and the risk of an answer."""
+"""The interface of a problem: a law of the records, a set of answers, and the risk of an answer."""
 
 import math
 from abc import ABC, abstractmethod
@@ -22,8 +22,8 @@ class Problem(ABC):
     """A mean to be estimated, or a risk to be minimised."""
 
     card: ClassVar[ProblemCard]
-    # whether an answer's risk is exact, and no average over an evaluation sample; on a two-point
-    # law it always is
+    # whether risks are exact rather than averages over an evaluation sample; on a two-point law
+    # they always are
     exact_risk: ClassVar[bool] = False
     geometry: Geometry  # the family of the set of answers
 
@@ -40,7 +40,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def constants(self) -> Constants:
-        """What is certified of the problem."""
+        """The certified constants of the problem."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Self:
@@ -52,17 +52,17 @@ class Problem(ABC):
 
     @abstractmethod
     def stream(self, n: int, rng: np.random.Generator) -> Any:
-        """Return the same records as `sample`, drawn when they are read and never held."""
+        """Return the same records as `sample`, drawn as they are read and never held."""
 
     @abstractmethod
     def excess_risk(self, w: Vector, /) -> ExcessRisk:
-        """Return what the finite answer `w`, shape (d,), is measured by."""
+        """Return the error of the finite answer `w`, shape (d,)."""
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector | None:
-        """Return the errors without privacy where the average of the records has these lengths.
+        """Return the errors without privacy if the average of the records has these lengths.
 
-        The average has the direction of the mean, which is in the l2 ball of answers. None where
-        the lengths do not decide it.
+        The average has the direction of the mean, which lies in the l2 ball of answers. None if the
+        lengths do not determine the error.
         """
         return None
 
@@ -70,30 +70,30 @@ class Problem(ABC):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know at n users of m items."""
+        """Return what methods and bounds may know with n users of m items."""
 
-    # -- how a problem is made of a scenario --------------------------------------------------
+    # -- how a scenario makes a problem -------------------------------------------------------
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what a law must be, after "must be", where `family` is not; otherwise ""."""
+        """Return what a law must be, to follow "must be", if `family` is not so; otherwise ""."""
         return ""
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Whether the scales of a law's coordinates may differ here."""
+        """Whether the scales of the coordinates of a law may differ for this problem."""
         return True
 
     @staticmethod
     def feature_order(p: float) -> float:
-        """Return the moment order of `law` that makes the gradients' order `p`."""
+        """Return the moment order of `law` for which the gradients have order `p`."""
         return p
 
     @classmethod
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return what every coordinate of the law's mean is, and what the first has beside it."""
+        """Return the mean of the law in every coordinate, and the addition in the first."""
         return geometry.parts(d, offset, radius)
 
     @classmethod
@@ -124,7 +124,7 @@ class OptimisationProblem(Problem):
 
     @abstractmethod
     def stream(self, n: int, rng: np.random.Generator) -> Sample:
-        """Return the same records as `sample`, drawn when they are read and never held."""
+        """Return the same records as `sample`, drawn as they are read and never held."""
 
     @abstractmethod
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -148,7 +148,7 @@ class OptimisationProblem(Problem):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know about this problem at n users of m items."""
+        """Return what methods and bounds may know about this problem with n users of m items."""
         return Setting(
             n=n,
             m=m,

@@ -23,9 +23,8 @@ class Quadratic(PointProblem):
 
     A gradient is g = w - Z: its central moments are those of Z (`class_moment`); in a direction,
     :math:`\|g_u\|_p \le \|w-\mu\| + D_p` (Minkowski), and :math:`\|w-\mu\|`, the norm of
-    :math:`\nabla F`, is at most the largest norm of a
-    point of the set plus :math:`\|\mu\|`. The Hessian is the
-    identity.
+    :math:`\nabla F`, is at most the largest norm of a point of the set plus :math:`\|\mu\|`. The
+    Hessian is the identity.
     """
 
     exact_risk = True

@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of a study held the mean, and how well its runs tell that."""
+"""How often the 95 % intervals of a study covered the mean, and how precisely its runs tell."""
 
 import math
 from collections.abc import Iterable
@@ -10,70 +10,78 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
-NOMINAL = 0.95  # what is proven: at least that share, for every law of the class
-LEVEL = 0.95  # the confidence in the interval of the observed share
+NOMINAL = 0.95  # the proven coverage, for every law of the class
+LEVEL = 0.95  # the confidence of the interval for the coverage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """The runs of one method whose interval held the mean."""
+    """The trials of one method, and how many of their intervals covered the mean."""
 
     method: str
     trials: int  # at least 1
-    inside: int
+    covering_trials: int
 
     @property
     def share(self) -> float:
-        """The observed share, in [0, 1]."""
-        return self.inside / self.trials
+        """The observed coverage, in [0, 1]."""
+        return self.covering_trials / self.trials
 
     @property
     def low(self) -> float:
-        """The lower end of Clopper and Pearson's 95 % interval of the chance.
+        """The lower end of Clopper and Pearson's 95 % interval for the coverage.
 
         Examples
         --------
         >>> round(Coverage(method="mean.clipped", trials=20, inside=20).low, 4)  # 0.025 ** (1 / 20)
         0.8316
         """
-        if self.inside == 0:
+        if self.covering_trials == 0:
             return 0.0
-        return float(betaincinv(self.inside, self.trials - self.inside + 1, (1 - LEVEL) / 2))
+        return float(
+            betaincinv(
+                self.covering_trials, self.trials - self.covering_trials + 1, (1 - LEVEL) / 2
+            )
+        )
 
     @property
     def high(self) -> float:
-        """The upper end."""
-        if self.inside == self.trials:
+        """The upper end of the same interval."""
+        if self.covering_trials == self.trials:
             return 1.0
-        return float(betainccinv(self.inside + 1, self.trials - self.inside, (1 - LEVEL) / 2))
+        return float(
+            betainccinv(
+                self.covering_trials + 1, self.trials - self.covering_trials, (1 - LEVEL) / 2
+            )
+        )
 
 
 def coverages(scenario: Scenario, outcomes: Iterable[Outcome]) -> tuple[Coverage, ...]:
-    """Return the coverage of every method with intervals, over all points with data of their own.
+    """Return the coverage of every method with intervals, over all points with distinct data.
 
-    Points of a budget's axis share their data, so that their runs tell one thing several times: of
-    such points the last one counts.
+    Points on the axis of a budget share their data, so their runs repeat one observation: only the
+    last of such points counts.
     """
     points = {x: data_point(point) for x, point in scenario.points()}
-    last = {data: x for x, data in points.items()}
+    last_point = {data: x for x, data in points.items()}
     counts: dict[str, tuple[int, int]] = {}
     for (method, x), ball in intervals(scenario, outcomes).items():
-        if ball is not None and ball.trials and last[points[x]] == x:
-            trials, inside = counts.get(method, (0, 0))
-            counts[method] = trials + ball.trials, inside + ball.inside
+        if ball is not None and ball.trials and last_point[points[x]] == x:
+            trials, covering = counts.get(method, (0, 0))
+            counts[method] = trials + ball.trials, covering + ball.covering_trials
     return tuple(
-        Coverage(method=method, trials=trials, inside=inside)
-        for method, (trials, inside) in counts.items()
+        Coverage(method=method, trials=trials, covering_trials=covering)
+        for method, (trials, covering) in counts.items()
     )
 
 
-def lowest(rows: Iterable[Coverage], step: float = 0.1, most: float = 0.8) -> float:
-    """Return where an axis of these shares begins: a multiple of `step` below all, at most `most`.
+def axis_start(rows: Iterable[Coverage], step: float = 0.1, largest_start: float = 0.8) -> float:
+    """Return the start of an axis of shares: a multiple of `step` below all intervals.
 
     Examples
     --------
     >>> lowest([Coverage(method="mean.clipped", trials=5, inside=5)])  # 0.025 ** (1 / 5) = 0.478
     0.4
     """
-    least = min((row.low for row in rows), default=1.0)
-    return min(most, round(step * math.floor(least / step), 10))
+    lowest_end = min((row.low for row in rows), default=1.0)
+    return min(largest_start, round(step * math.floor(lowest_end / step), 10))

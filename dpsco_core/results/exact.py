@@ -1,4 +1,4 @@
-"""What needs no trials: the expected errors without privacy on two-point data."""
+"""Expected errors without privacy on two-point data, which need no trials."""
 
 import math
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
 
 def expected_error(point: Scenario, method: str) -> float | None:
-    r"""Return the expected error of a method at a point; None where no formula gives it.
+    r"""Return the expected error of a method at a point; None if no formula gives it.
 
-    On two-point data B of n records are the spike, of length L, and all others are 0: the average
+    On two-point data, B of the n records are a spike of length L and the rest are 0. The average
     has the direction of the mean and the length BL/n, which decides the error of the sample mean
-    and, on the l2 ball, that of the risk minimiser for linear losses and squared distances.
+    and, on the l2 ball, of the risk minimiser for linear losses and squared distances.
 
     Examples
     --------
@@ -37,8 +37,11 @@ def expected_error(point: Scenario, method: str) -> float | None:
     if method not in PUBLIC or law is None or point.geometry != "l2":
         return None
     n, q = point.n * point.m, law.spike_probability  # without privacy all items are pooled
-    middle, reach = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))  # almost surely no further
-    counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
+    middle, half_range = (
+        n * q,
+        60 + 12 * math.sqrt(n * q * (1 - q)),
+    )  # B is almost surely within this range
+    counts = np.arange(max(0, int(middle - half_range)), min(n, int(middle + half_range)) + 1)
     logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     logs += xlogy(counts, q) + xlog1py(n - counts, -q)
     errors = problem.errors_along_the_mean(counts / n * problem.law.mean_norm / q)
@@ -46,25 +49,27 @@ def expected_error(point: Scenario, method: str) -> float | None:
 
 
 def with_exact_errors(table: Table, scenario: Scenario) -> Table:
-    """Return measurements in which a method without privacy has its expected error, where known.
+    """Return the measurements with expected errors, where known, for methods without privacy.
 
-    On two-point data a few records decide it, so that ten trials say little of it, nor of the
-    prices over it. These are over the expected error then.
+    On two-point data a few records decide the error, so the average of ten trials says little
+    about it. Prices of privacy are then relative to the expected error.
     """
     points = dict(scenario.points())
-    ran = [at for at, row in table.items() if at[0] in PUBLIC and row.trials and at[1] in points]
-    known = {(m, x): expected_error(points[x], m) for m, x in ran}
-    return {at: _with_exact(row, known) for at, row in table.items()}
+    measured_keys = [
+        key for key, row in table.items() if key[0] in PUBLIC and row.trials and key[1] in points
+    ]
+    expected = {(m, x): expected_error(points[x], m) for m, x in measured_keys}
+    return {at: _with_exact(row, expected) for at, row in table.items()}
 
 
-def _with_exact(row: Measurement, known: Exact) -> Measurement:
-    """Return a row with the expected error of its method, or its price over that of another."""
-    own = known.get((row.method, row.x))
-    if own is not None:
-        return replace(row, mean=own, standard_error=0.0, exact=True)
-    exact = None if row.price is None else known.get((row.price.reference, row.x))
-    if row.price is None or exact is None or not exact > 0:
+def _with_exact(row: Measurement, expected: Exact) -> Measurement:
+    """Return a row with its expected error, or with its price over that of the reference."""
+    expected_mean = expected.get((row.method, row.x))
+    if expected_mean is not None:
+        return replace(row, mean=expected_mean, standard_error=0.0, exact=True)
+    reference_error = None if row.price is None else expected.get((row.price.reference, row.x))
+    if row.price is None or reference_error is None or not reference_error > 0:
         return row
-    value, width = row.mean / exact, row.half / row.mean if row.trials > 1 else math.nan
+    value, width = row.mean / reference_error, row.half / row.mean if row.trials > 1 else math.nan
     low, high = value * math.exp(-width), value * math.exp(width)
     return replace(row, price=replace(row.price, value=value, low=low, high=high))

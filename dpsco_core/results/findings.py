@@ -1,4 +1,4 @@
-"""What a sweep shows: the study with the other tail, records to halve an error."""
+"""What a sweep suggests: the study with the other tail, and the records that halve an error."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ if TYPE_CHECKING:
     pass
 
 HEAVY, LIGHT = 2.0, 8.0  # the tail indices that are compared
-LIGHT_FROM = 6.0  # from this tail index on the heavy one is the other one
-FLAT = 0.1  # a slope closer to 0 does not halve anything in reach
+LIGHT_FROM = 6.0  # a tail index from here on is compared with the heavy one
+FLAT = 0.1  # a slope closer to 0 counts as flat
 
 
 def with_other_tail(scenario: Scenario) -> Scenario | None:
-    """Return the study with a light tail, or with a heavy one if its own is light.
+    """Return the study with a light tail, or with a heavy one if its own tail is light.
 
-    Everything else stays, the seed included: trials are paired. What compares the two is the price
-    of privacy; raw errors at two tails do not. None along the tail index itself, and on hard
-    instances.
+    Everything else stays, including the seed, so that the trials are paired. Compare the two by
+    their prices of privacy, not by raw errors. None along the tail index and on hard instances.
     """
     if scenario.axis == "p" or scenario.distribution in HARD_INSTANCES:
         return None
@@ -30,7 +29,9 @@ def with_other_tail(scenario: Scenario) -> Scenario | None:
 
 
 def times_to_halve(slope: float) -> float:
-    """Return how many times the records halve an error that is a power of n; infinity if flat.
+    """Return the factor on the number of records that halves an error; infinity if flat.
+
+    `slope` is the exponent of the error as a power of n.
 
     Examples
     --------

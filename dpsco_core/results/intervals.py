@@ -1,4 +1,4 @@
-"""A run's 95 % interval: how wide, what part of it is privacy, and how often it held the truth."""
+"""A 95 % interval for one run: its width, the share of privacy in it, and its coverage."""
 
 import json
 import math
@@ -18,48 +18,53 @@ NOMINAL = "probability 0.95"
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A ball about a run's answer that holds the mean in 95 of 100 runs, for all laws of a class.
+    """A ball around a run's answer that contains the mean in 95 % of runs, for any law of a class.
 
-    It is computed from public numbers alone. In one dimension it is an interval.
+    It follows from public numbers alone. In one dimension it is an interval.
     """
 
     radius: float
-    privacy: float  # the share of the radius that clipping and noise have
-    trials: int  # runs that were made
-    inside: int  # those of them whose ball held the mean
+    privacy: float  # the share of the radius due to clipping and noise
+    trials: int  # runs that finished
+    covering_trials: int  # those whose ball contained the mean
 
     @property
     def coverage(self) -> float:
         """The observed share, to compare with 0.95; NaN without a run."""
-        return self.inside / self.trials if self.trials else math.nan
+        return self.covering_trials / self.trials if self.trials else math.nan
 
     def json(self) -> dict[str, float | int | None]:
-        """Return it as the command line prints it."""
-        seen = self.coverage if self.trials else None
-        return {"radius": self.radius, "privacy": self.privacy, "nominal": 0.95, "observed": seen}
+        """Return the fields that the command line prints."""
+        observed = self.coverage if self.trials else None
+        return {
+            "radius": self.radius,
+            "privacy": self.privacy,
+            "nominal": 0.95,
+            "observed": observed,
+        }
 
 
 def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Interval | None:
-    """Return the smallest interval that is proven for a run at a point; None where there is none.
+    """Return the smallest proven interval for a run at a point; None if there is none.
 
-    A run at `point`, which has no axis; `errors` are those of runs of the method there.
+    `point` has no axis; `errors` are those of the method's runs there.
     """
-    best, made = _smallest(point, method, len(BOUNDS)), list(errors)
+    best, errors_here = _smallest_bound(point, method, len(BOUNDS)), list(errors)
     if best is None:
         return None
     return Interval(
         radius=best.value,
         privacy=1 - best.terms["sampling"] / best.value,
-        trials=len(made),
-        inside=sum(error <= best.value for error in made),
+        trials=len(errors_here),
+        covering_trials=sum(error <= best.value for error in errors_here),
     )
 
 
 @lru_cache(maxsize=2000)
-def _smallest(point: Scenario, method: str, count: int) -> Evaluation | None:
-    """Return the least of the bounds on a run of the method that hold in 95 of 100 runs.
+def _smallest_bound(point: Scenario, method: str, catalogue_size: int) -> Evaluation | None:
+    """Return the smallest bound that holds for a run of the method with probability 0.95.
 
-    `count`: of all bounds; see `bounds_for`.
+    `catalogue_size` renews the cache after plugins have added bounds; see `bounds_for`.
     """
     rows = [row for row in bounds_for(point.problem, point.level) if row.card.method == method]
     rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
@@ -78,23 +83,23 @@ def intervals(
             errors.setdefault((o.method, o.x), []).append(o.error)
     points = dict(scenario.points())
     return {
-        (method, x): interval(points[x], method, made)
-        for (method, x), made in errors.items()
+        (method, x): interval(points[x], method, method_errors)
+        for (method, x), method_errors in errors.items()
         if x in points
     }
 
 
 def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run, with the interval of each or None, and every bound."""
+    """Return the results of a run, each with its interval or None, and every bound."""
     run = measured_json(scenario, outcomes)
-    known = intervals(scenario, outcomes)
+    ball_of = intervals(scenario, outcomes)
     for row in run["results"]:
-        ball = known.get((row["method"], row["x"]))
+        ball = ball_of.get((row["method"], row["x"]))
         row["interval"] = None if ball is None else ball.json()
     return run
 
 
 def runs_json(runs: Mapping[str, tuple[Scenario, Sequence[Outcome]]]) -> str:
-    """Return the run `shown` as `dpsco run --json` prints it, with the others under their names."""
+    """Return the run `shown` as `dpsco run --json` prints it, and the other runs by name."""
     documents = {name: run_json(*run) for name, run in runs.items()}
     return json.dumps(documents.pop("shown", {}) | documents, indent=2)

@@ -1,4 +1,4 @@
-"""What the trials of a study say at each point: the mean error, its interval, and its price."""
+"""Summaries of the trials at each point: the mean error, its interval, and its price."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -20,21 +20,21 @@ class Measurement:
 
     method: str  # slug
     x: float | None  # value on the axis
-    trials: int  # 0 where the method refuses to run
-    mean: float  # NaN where it refuses
+    trials: int  # 0 if the method refuses to run
+    mean: float  # NaN if it refuses
     standard_error: float  # the standard error of the mean; NaN with a single trial
     # the quantiles of the trials at 10 % and 90 %
     low: float
     high: float
-    # over the `reference_of` the table in the same trials; None without one, and of that one
+    # relative to the `reference_of` the table in the same trials; None if there is none, or for it
     price: Ratio | None
-    seconds: float  # the median of the releases
+    seconds: float  # the median over the releases
     refusal: str = ""  # why the method cannot run
-    exact: bool = False  # whether the mean is the expected error, and no average
+    exact: bool = False  # whether the mean is the expected error, not an average
 
     @property
     def half(self) -> float:
-        """Half of Student's 95 % interval of the mean; 0 where one trial has no spread."""
+        """Half of Student's 95 % interval of the mean; 0 if there is only one trial."""
         if self.trials < 2 or math.isnan(self.standard_error):
             return 0.0
         return self.standard_error * float(stdtrit(self.trials - 1, (1 + LEVEL) / 2))
@@ -44,7 +44,7 @@ Table = Mapping[tuple[str, float | None], Measurement]
 
 
 def measured(outcomes: Iterable[Outcome]) -> Table:
-    """Return what was measured, by method and point, in the order of the first cells.
+    """Return the measurements by method and point, in the order of their first outcomes.
 
     Neither the order of the trials nor that of the methods changes a number.
     """
@@ -56,35 +56,35 @@ def measured(outcomes: Iterable[Outcome]) -> Table:
     by_point: dict[float | None, dict[str, dict[int, float]]] = {}
     for (method, x), group in groups.items():
         by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
-    reference = reference_method(m for (m, _), group in groups.items() if _ran(group))
-    paid = {x: prices(errors, reference) for x, errors in by_point.items()}
-    return {at: _measurement(group, paid[at[1]].get(at[0])) for at, group in groups.items()}
+    reference = reference_method(m for (m, _), group in groups.items() if _has_run(group))
+    price_at = {x: prices(errors, reference) for x, errors in by_point.items()}
+    return {at: _measurement(group, price_at[at[1]].get(at[0])) for at, group in groups.items()}
 
 
 def reference_of(table: Table) -> str:
-    """Return the method that all prices of a table are over; empty where none without privacy ran.
+    """Return the reference method of all prices in a table; empty if none without privacy ran.
 
-    One for all points: a curve of prices has one denominator.
+    All points share it, so that a curve of prices has one denominator.
     """
     return reference_method(m for (m, _), row in table.items() if row.trials)
 
 
-def _ran(group: Iterable[Outcome]) -> bool:
+def _has_run(group: Iterable[Outcome]) -> bool:
     return not any(math.isnan(o.error) for o in group)
 
 
 def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:
-    first = group[0]
+    example = group[0]
     errors = np.array([o.error for o in group])
-    refusal = max(o.not_applicable or "" for o in group)  # one trial that failed
-    done = not np.isnan(errors).any()
-    spread = float(np.std(errors, ddof=1)) if done and len(errors) > 1 else math.nan
-    low, high = np.quantile(errors, (0.1, 0.9)) if done else (math.nan, math.nan)
+    refusal = max(o.not_applicable or "" for o in group)  # a single failed trial counts
+    is_measured = not np.isnan(errors).any()
+    spread = float(np.std(errors, ddof=1)) if is_measured and len(errors) > 1 else math.nan
+    low, high = np.quantile(errors, (0.1, 0.9)) if is_measured else (math.nan, math.nan)
     return Measurement(
-        method=first.method,
-        x=first.x,
-        trials=len(group) if done else 0,
-        mean=float(errors.mean()) if done else math.nan,
+        method=example.method,
+        x=example.x,
+        trials=len(group) if is_measured else 0,
+        mean=float(errors.mean()) if is_measured else math.nan,
         standard_error=spread / math.sqrt(len(errors)),
         low=float(low),
         high=float(high),

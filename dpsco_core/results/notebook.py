@@ -1,7 +1,7 @@
-"""Runs as files to run again: a script, and a Jupyter notebook made of the same lines.
+"""Runs as files to reproduce them: a script, and a Jupyter notebook of the same lines.
 
-A script in the percent format, whose cells begin at ``# %%``, is both: editors run it cell by cell,
-and `notebook` writes it as JSON.
+A script in the percent format, with cells that begin at ``# %%``, serves as both: editors run it
+cell by cell, and `notebook` converts it to JSON.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from dpsco_core.plugins.extend import code_for
 from dpsco_core.scenario import Scenario
 
 CELL = "# %%"
-WORDS = "# %% [markdown]"
+MARKDOWN_CELL = "# %% [markdown]"
 BOUNDS = """import pandas as pd
 
 from dpsco_core.results.report import evaluate_all
@@ -84,14 +84,14 @@ BY_TRIALS = (
 )
 
 
-# What a script calls its scenarios: the run that is shown, and those beside it.
+# The names of the scenarios in a script: the run that is shown, then its companions.
 NAMES = ("scenario", "beside", "pinned")
 
 
 def run_script(scenarios: Sequence[Scenario]) -> str:
-    """Return a script that gives the numbers of one run, or of one and another beside it.
+    """Return a script that reproduces a run and its companions.
 
-    It prints the summary, and writes every cell to the file that is named on its command line.
+    It prints the summary, and writes every cell to the file named on its command line.
     """
     _check(scenarios)
     return (
@@ -115,52 +115,52 @@ def run_notebook(
     lines: Mapping[str, Sequence[str]] | None = None,
     formulas: Sequence[str] = (),
 ) -> str:
-    """Return the same run as a notebook: words, scenario, run, table, bounds and figure.
+    """Return the same run as a notebook: text, scenario, run, table, bounds and figure.
 
     Parameters
     ----------
     scenarios : sequence of Scenario
-        The run, and up to two beside it.
+        The run, and up to two companions.
     lines : mapping, optional
-        The bounds that its figure draws, by the names of their lines: slugs of the catalogue. Each
-        line is the largest of its bounds, wherever their hypotheses hold.
+        The bounds that its figure draws: the slugs of each line by its name. A line is the largest
+        of its bounds, wherever their hypotheses hold.
     formulas : sequence of str
-        Those of one's own that it draws over the axis: see `dpsco_core.base.formula`.
+        The visitor's own formulas to draw over the axis: see `dpsco_core.base.formula`.
     """
     _check(scenarios)
-    first = scenarios[0]
-    swept = f", swept over {first.axis}" if first.axis else ""
+    main = scenarios[0]
+    sweep_text = f", swept over {main.axis}" if main.axis else ""
     parts = (
         (
-            WORDS,
+            MARKDOWN_CELL,
             "# A run of DP-SCO Explorer\n\n"
-            f"The problem `{first.problem}` on `{first.distribution}` data with {first.n:,} "
-            f"records in {first.d:,} dimensions{swept}, under the budget {first.budget}.\n\n"
+            f"The problem `{main.problem}` on `{main.distribution}` data with {main.n:,} "
+            f"records in {main.d:,} dimensions{sweep_text}, under the budget {main.budget}.\n\n"
             f"{SAME} Neighbouring data sets differ by "
-            f"replacing one {'user' if first.level == 'user' else 'record'}; the data are "
+            f"replacing one {'user' if main.level == 'user' else 'record'}; the data are "
             "synthetic. It needs `dpsco-explorer`, and `plotly` for the figure.",
         ),
         (CELL, _imports(scenarios)),
-        (WORDS, "## The scenario"),
+        (MARKDOWN_CELL, "## The scenario"),
         (CELL, _scenario(scenarios)),
-        (WORDS, "## The run\n\nEvery row is one trial of one method at one point."),
+        (MARKDOWN_CELL, "## The run\n\nEvery row is one trial of one method at one point."),
         (CELL, _cells(scenarios) + "cells"),
-        (WORDS, "## The summary over the trials, and the slopes"),
+        (MARKDOWN_CELL, "## The summary over the trials, and the slopes"),
         (CELL, _table(scenarios) + "table"),
-        (WORDS, "## The bounds"),
+        (MARKDOWN_CELL, "## The bounds"),
         (CELL, BOUNDS),
-        (WORDS, f"## The figure\n\n{BY_MEANS if first.axis else BY_TRIALS}"),
-        (CELL, _figure(first, lines or {}, formulas)),
+        (MARKDOWN_CELL, f"## The figure\n\n{BY_MEANS if main.axis else BY_TRIALS}"),
+        (CELL, _figure(main, lines or {}, formulas)),
     )
-    return notebook("\n".join(f"{mark}\n{_written(mark, text)}" for mark, text in parts))
+    return notebook("\n".join(f"{mark}\n{_comment_out(mark, text)}" for mark, text in parts))
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
-    must = f"one to {len(NAMES)}"
-    require(1 <= len(scenarios) <= len(NAMES), "scenarios", must, f"{len(scenarios)} of them")
+    condition = f"one to {len(NAMES)}"
+    require(1 <= len(scenarios) <= len(NAMES), "scenarios", condition, f"{len(scenarios)} of them")
 
 
-def _written(mark: str, text: str) -> str:
+def _comment_out(mark: str, text: str) -> str:
     if mark == CELL:
         return text if text.endswith("\n") else text + "\n"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))
@@ -168,9 +168,9 @@ def _written(mark: str, text: str) -> str:
 
 def _imports(scenarios: Sequence[Scenario]) -> str:
     pandas = "import pandas as pd\n\n" if len(scenarios) > 1 else ""
-    own = "".join(dict.fromkeys(code_for((*s.methods, s.distribution)) for s in scenarios))
-    names = f"Scenario, {'extend, ' if own else ''}frame, slopes, study, summary"
-    return f"{pandas}from dpsco_core import {names}\n" + (f"\n{own}" if own else "")
+    plugin_code = "".join(dict.fromkeys(code_for((*s.methods, s.distribution)) for s in scenarios))
+    names = f"Scenario, {'extend, ' if plugin_code else ''}frame, slopes, study, summary"
+    return f"{pandas}from dpsco_core import {names}\n" + (f"\n{plugin_code}" if plugin_code else "")
 
 
 def _scenario(scenarios: Sequence[Scenario]) -> str:
@@ -180,9 +180,9 @@ def _scenario(scenarios: Sequence[Scenario]) -> str:
 def _cells(scenarios: Sequence[Scenario]) -> str:
     if len(scenarios) == 1:
         return "cells = frame(study(scenario))\n"
-    others = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
+    companions = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
     return (
-        f'runs = {{"shown": scenario{others}}}\n'
+        f'runs = {{"shown": scenario{companions}}}\n'
         "cells = pd.concat(\n"
         "    [\n"
         "        frame(study(s)).assign(run=name, geometry=s.geometry)\n"
@@ -208,21 +208,21 @@ def _table(scenarios: Sequence[Scenario]) -> str:
 
 
 def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]) -> str:
-    swept = scenario.axis is not None
-    formulas = formulas if swept else ()
+    is_swept = scenario.axis is not None
+    formulas = formulas if is_swept else ()
     imports = ["import plotly.graph_objects as go\n\n"]
     imports += ["from dpsco_core.base.formula import parse_formula\n"] if formulas else []
     imports += ["from dpsco_core.explain.anatomy import starting_risk\n"]
     imports += ["from dpsco_core.results.overlay import own_line\n"] if formulas else []
-    imports += ["from dpsco_core.results.tables import interval_half_width\n"] if swept else []
-    listed = "".join(f"    {name!r}: {list(slugs)!r},\n" for name, slugs in lines.items())
-    figure = SWEEP if swept else SINGLE
+    imports += ["from dpsco_core.results.tables import interval_half_width\n"] if is_swept else []
+    line_items = "".join(f"    {name!r}: {list(slugs)!r},\n" for name, slugs in lines.items())
+    figure = SWEEP if is_swept else SINGLE
     figure += FORMULAS.format(formulas=repr(list(formulas))) if formulas else ""
     kind = "linear" if is_linear(scenario.axis) else "log"
-    figure += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if swept else ""
+    figure += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if is_swept else ""
     return (
         "".join(imports)
-        + f"\nlines = {{\n{listed}}}\n"
+        + f"\nlines = {{\n{line_items}}}\n"
         + 'held = bounds[(bounds["fails"] == "") & bounds["applies"] & (bounds["value"] > 0)]\n'
         + f"figure = go.Figure()\n{figure}"
         + 'figure.update_yaxes(type="log", title="error")\n'
@@ -234,8 +234,8 @@ def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Se
 def notebook(script: str) -> str:
     """Return a script in the percent format as a notebook, nbformat 4.5.
 
-    Lines before the first mark ``# %%`` are a cell of code; ``# %% [markdown]`` begins words, whose
-    lines are comments.
+    Lines before the first mark ``# %%`` form a code cell; ``# %% [markdown]`` begins a text cell,
+    whose lines are comments.
 
     Examples
     --------
@@ -261,8 +261,8 @@ def notebook(script: str) -> str:
             cells.append(
                 cell | ({} if kind == "markdown" else {"execution_count": None, "outputs": []})
             )
-        kind, lines = "markdown" if line.rstrip() == WORDS else "code", []
-    made = {
+        kind, lines = "markdown" if line.rstrip() == MARKDOWN_CELL else "code", []
+    document = {
         "cells": cells,
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -271,4 +271,4 @@ def notebook(script: str) -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""A bound of one's own, as a formula of the scenario's letters, over the points of a study."""
+"""A visitor's own bound, a formula in the scenario's letters, evaluated along a study's axis."""
 
 import math
 from collections.abc import Callable, Collection
@@ -10,7 +10,7 @@ from dpsco_core.privacy.budget import gaussian_allowance
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.scenario import Scenario
 
-# What a formula may also be made of: certified constants and sizes of the scenario's problem.
+# Letters of a formula that need the setting: certified constants and sizes of the problem.
 OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "q": lambda setting: setting.exponent,
     "L": lambda setting: setting.constants.lipschitz,
@@ -20,27 +20,27 @@ OF_SETTING: dict[str, Callable[[Setting], float]] = {
 
 
 def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> dict[str, float]:
-    """Return the value of every letter of a formula at a point; NaN where it has none.
+    """Return the value of every letter of a formula at a point; NaN if it has none.
 
-    rho is the budget of Gaussian noise: that of zCDP, or what epsilon and delta leave to it; D the
-    diameter of the set in its norm, and `width` its Gaussian width (of sparse vectors the proven
-    upper bound; NaN of a mean, which may lie anywhere); q the exponent of the norm; L the Lipschitz
-    constant of every record's loss; kappa the condition number of the population risk, its
-    smoothness over its strong convexity. The last four take a setting, and are found if they are
-    among `names`.
+    rho is the budget of Gaussian noise, for (epsilon, delta) the one that they allow; D is the
+    diameter of the set in its norm, and `width` its Gaussian width (the proven upper bound for
+    sparse vectors; NaN for a mean, which is unconstrained); q is the exponent of the norm; L the
+    Lipschitz constant of every record's loss; kappa the condition number of the population risk,
+    its smoothness over its strong convexity. The last four need the setting, and are only computed
+    if they are among `names`.
     """
-    known = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
-    known |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}
-    known |= {"D": point.diameter}
-    wanted = {name: read for name, read in OF_SETTING.items() if name in names}
-    if wanted:
+    values = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
+    values |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}
+    values |= {"D": point.diameter}
+    reads = {name: read for name, read in OF_SETTING.items() if name in names}
+    if reads:
         setting = point.setting
-        known |= {name: read(setting) for name, read in wanted.items()}
+        values |= {name: read(setting) for name, read in reads.items()}
     if point.q is not None:
-        known["q"] = point.q
+        values["q"] = point.q
     return {
         name: float(value) if value is not None and math.isfinite(value) else math.nan
-        for name, value in known.items()
+        for name, value in values.items()
     }
 
 
@@ -50,7 +50,7 @@ def _condition(constants: Constants) -> float:
 
 
 def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float], ...]:
-    """Return (x, value) wherever the formula is positive and finite over the scenario's axis.
+    """Return (x, value) where the formula is positive and finite along the scenario's axis.
 
     Examples
     --------
@@ -66,11 +66,11 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
 
 
 def check_drawable(scenario: Scenario, formula: Formula) -> None:
-    """Raise `InvalidInput` if no point of the scenario gives the formula a place on a log axis."""
+    """Raise `InvalidInput` if the formula has no value at any point of a log axis."""
     if scenario.axis is not None:
-        known = letters_of(scenario, formula.letters)
-        lacking = [name for name in formula.letters if math.isnan(known[name])]
-        where = f"made of what this scenario has, which is not {', '.join(lacking)}"
-        require(not lacking or scenario.axis in lacking, "formula", where, formula.text)
-        must = "positive and finite somewhere on the axis"
-        require(bool(own_line(scenario, formula)), "formula", must, formula.text)
+        values = letters_of(scenario, formula.letters)
+        lacking = [name for name in formula.letters if math.isnan(values[name])]
+        made_of = f"made of what this scenario has, which is not {', '.join(lacking)}"
+        require(not lacking or scenario.axis in lacking, "formula", made_of, formula.text)
+        condition = "positive and finite somewhere on the axis"
+        require(bool(own_line(scenario, formula)), "formula", condition, formula.text)

@@ -1,7 +1,7 @@
 """The price of privacy: a private error over the non-private one on the same data.
 
-Tails and laws are compared by it. The p-th moment is scaled to 1, so that the variance, and with it
-every error, falls as p grows: raw errors at two tails compare the laws, prices what privacy costs.
+Tails and laws are compared by their prices. The p-th moment is scaled to 1, so the variance, and
+with it every error, falls as p grows: raw errors at two tails compare the laws rather than privacy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from dpsco_core.catalogue import DEFAULT_METHODS, method_card
 
-if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
 Errors = Mapping[int, float]  # by trial
@@ -27,21 +27,21 @@ class Ratio:
     """A ratio of two mean errors over the same trials, with its 95 % interval."""
 
     value: float
-    # NaN where a single trial leaves the spread unknown
+    # NaN if there is only one trial
     low: float
     high: float
-    reference: str = ""  # the method whose error it is over; its name goes with the number
+    reference: str = ""  # the method in the denominator
 
     @property
     def within_noise(self) -> bool:
-        """Whether the trials do not tell the ratio from 1."""
+        """Whether the interval contains 1."""
         return self.low <= 1 <= self.high
 
 
 def reference_method(methods: Iterable[str]) -> str:
-    """Return the method without privacy that a price is over; empty if there is none.
+    """Return the method without privacy that prices are relative to; empty if there is none.
 
-    The one that a scenario has by default, if it is among `methods`, else the first by name.
+    It is the default one of a scenario if that is among `methods`, otherwise the first by name.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def reference_method(methods: Iterable[str]) -> str:
 
 
 def paired_ratio(errors: Errors, reference: Errors) -> Ratio | None:
-    """Return the ratio of two mean errors over the trials that both have; None without a pair.
+    """Return the ratio of two mean errors over their common trials; None if there are none.
 
-    The interval is Student's for the logarithm, by the delta method on the paired trials: what the
-    data of a trial do to both errors cancels. Infinite where the reference alone has no error, and
-    None where neither has one.
+    The interval is Student's for the logarithm, by the delta method on the paired trials, so that
+    the common effect of a trial's data cancels. The ratio is infinite if only the reference error
+    is 0, and None if both are.
     """
     pairs = np.array([(errors[t], reference[t]) for t in sorted(errors.keys() & reference.keys())])
     pairs = pairs[~np.isnan(pairs).any(axis=1)] if len(pairs) else pairs
@@ -75,21 +75,21 @@ def paired_ratio(errors: Errors, reference: Errors) -> Ratio | None:
 
 
 def prices(errors: Mapping[str, Errors], reference: str | None = None) -> dict[str, Ratio]:
-    """Return the price of privacy of every private method, from the errors at one point by method.
+    """Return the price of privacy of every private method, from its errors at one point.
 
-    A method that did not run has none, and none has one without a method without privacy. Each
-    says what it is over: `reference`, or else the `reference_method` of those that are given.
+    A method that did not run has no price, and without a reference no method has one. Each price
+    names its denominator: `reference`, or the `reference_method` of the given methods.
     """
-    over = reference_method(errors) if reference is None else reference
-    if over not in errors:
+    denominator = reference_method(errors) if reference is None else reference
+    if denominator not in errors:
         return {}
     private = (m for m in errors if method_card(m).privacy != "none")
-    ratios = ((m, paired_ratio(errors[m], errors[over])) for m in private)
-    return {m: replace(one, reference=over) for m, one in ratios if one is not None}
+    ratios = ((m, paired_ratio(errors[m], errors[denominator])) for m in private)
+    return {m: replace(one, reference=denominator) for m, one in ratios if one is not None}
 
 
 def errors_by_method(cells: pd.DataFrame) -> dict[str, dict[int, float]]:
-    """Return the errors of a `frame` of cells at one point: by method, then by trial."""
+    """Return the errors in a `frame` at one point, by method and then by trial."""
     groups = cells.groupby("method", sort=False)
     return {str(m): dict(zip(g["trial"], g["error"], strict=True)) for m, g in groups}
 

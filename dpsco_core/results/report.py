@@ -1,4 +1,4 @@
-"""Results as the plain objects that the command line prints and the dashboard exports."""
+"""Results as plain objects, which the command line prints and the dashboard exports."""
 
 import math
 from collections.abc import Sequence
@@ -49,9 +49,9 @@ ON_OWN_DATA = (
 class Evaluation:
     """A bound at one point: its value, its terms, and the hypotheses that fail there.
 
-    The value and the terms are NaN where the bound is about another set; see `Bound.elsewhere`.
-    `applies`: whether it is about methods for the problem's class of losses; of a lower bound of a
-    wider class, which does not bind them, it is false. See `BoundCard.applies_to`.
+    The value and the terms are NaN if the bound is about another set; see `Bound.elsewhere`.
+    `applies` says whether the bound covers methods for the problem's class of losses. It is false
+    for a lower bound over a wider class, which does not bind them. See `BoundCard.applies_to`.
     """
 
     bound: Bound
@@ -60,84 +60,86 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
-    # the failure for which a lower bound has no value on the set at hand; empty where it has one
+    # why a lower bound has no value on this set; empty if it has one
     elsewhere: str = ""
     binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
-    note: str = ""  # what a reader of the value must know of it beside; empty if nothing
+    note: str = ""  # a caveat for readers of the value; may be empty
     # the classes of laws on which an upper bound holds at the point; see `classes.covered`
     covers: tuple[LawClass, ...] = ()
 
     @property
     def failed(self) -> str:
-        """What went wrong where the bound is one that was added, and its code fails; else ""."""
+        """The error of a plugin bound whose code fails; else ""."""
         broken = isinstance(self.bound, AddedBound) and FAILED in self.terms
         return self.failures[0] if broken else ""
 
 
-def bound_setting(point: Scenario, which: Bound) -> Setting:
-    """Return the setting at which `which` is evaluated at `point`.
+def bound_setting(point: Scenario, row: Bound) -> Setting:
+    """Return the setting at which `row` is evaluated at `point`.
 
-    A bound for a law is given that of the records, and no other bound is. On its own hard instance
-    a lower bound is evaluated at the spike probability of that instance; anywhere else at the one
-    that makes it largest.
+    Only a bound for a law is given the law of the records. On its own hard instance a lower bound
+    is evaluated at that instance's spike probability; elsewhere at the probability that makes it
+    largest.
     """
-    card = which.card
+    card = row.card
     if card.of_law and point.problem in card.problems:
         return replace(point.setting, spike_probability=None, law=known_law(point))
-    own = (card.instance, card.instance_problem) == (point.distribution, point.problem)
-    return point.setting if own else replace(point.setting, spike_probability=None)
+    is_own_instance = (card.instance, card.instance_problem) == (point.distribution, point.problem)
+    return point.setting if is_own_instance else replace(point.setting, spike_probability=None)
 
 
 def known_law(point: Scenario) -> Distribution | None:
-    """Return the law of the records at a point, if an l2 ball is known to hold their mean."""
+    """Return the law of the records at a point, if an l2 ball is known to contain their mean."""
     problem = point.instance.problem
     if problem.geometry != L2:
         return None
     return problem.law
 
 
-def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
-    """Return `which` at `point`: a bound on a run at the parameters of the run that is made there.
+def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
+    """Return the value of a bound at `point`; a bound on a run uses the parameters of that run.
 
-    Where the method refuses to run its bound is infinite, and the refusal is what fails.
+    If the method refuses to run, its bound is infinite and the refusal is the failed hypothesis.
     """
-    setting = bound_setting(point, which)
+    setting = bound_setting(point, row)
     plan: Plan | None = None
     refusals: tuple[str, ...] = ()
-    if which.parameters == "run":
+    if row.parameters == "run":
         try:
-            plan = planned(point, which.card.method)
+            plan = planned(point, row.card.method)
         except NotApplicable as refusal:
             refusals = (str(refusal),)
-    unequal = point.decay > 0 and which.card.law_class != VARIANCE  # variance is about their sum
-    note = WORST_COORDINATE if unequal and not which.card.of_law else ""
-    if which.card.instance and setting.spike_probability is not None:
+    unequal = (
+        point.decay > 0 and row.card.law_class != VARIANCE
+    )  # a variance bound concerns their sum
+    note = WORST_COORDINATE if unequal and not row.card.of_law else ""
+    if row.card.instance and setting.spike_probability is not None:
         note = ON_OWN_DATA  # scales cannot differ there
-    elsewhere = which.elsewhere(setting)
-    terms = which.terms(setting, plan)  # once: some take a search
+    elsewhere = row.elsewhere(setting)
+    terms = row.terms(setting, plan)  # evaluated once: some need a search
     if refusals or elsewhere:
         terms = dict.fromkeys(terms, math.nan if elsewhere else math.inf)
     return Evaluation(
-        bound=which,
+        bound=row,
         x=x,
-        value=math.nan if elsewhere else which.combined(terms),
+        value=math.nan if elsewhere else row.combined(terms),
         terms=terms,
-        failures=(*which.failures(setting), *refusals),
-        applies=which.card.applies_to(problem_card(point.problem).loss_class),
+        failures=(*row.failures(setting), *refusals),
+        applies=row.card.applies_to(problem_card(point.problem).loss_class),
         elsewhere=elsewhere,
-        binds=whom(which.card, point.budget) if which.card.kind == "lower" else "",
+        binds=whom(row.card, point.budget) if row.card.kind == "lower" else "",
         note=note,
-        covers=covered(which.card, setting) if which.card.kind == "upper" else (),
+        covers=covered(row.card, setting) if row.card.kind == "upper" else (),
     )
 
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
     """Return every bound of the problem (or those in `slugs`) at every point of the scenario.
 
-    Those of the problem's smallest class of losses come first; see `bounds_for`.
+    Bounds for the problem's smallest class of losses come first; see `bounds_for`.
     """
-    own = bounds_for(scenario.problem, scenario.level)
-    chosen = own if slugs is None else tuple(bound(s) for s in slugs)
+    rows = bounds_for(scenario.problem, scenario.level)
+    chosen = rows if slugs is None else tuple(bound(s) for s in slugs)
     return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
 
 
@@ -167,7 +169,7 @@ def _common(card: Any) -> dict[str, Any]:
 
 
 def _read(card: Any, *names: str) -> dict[str, Any]:
-    """Return fields of a card as JSON has them."""
+    """Return fields of a card in the form that JSON has."""
     values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
     return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in values.items()}
@@ -201,9 +203,9 @@ def bounds_json(scenario: Scenario, slugs: Sequence[str] | None = None) -> dict[
 
 
 def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run, one object a (x, method), and every bound.
+    """Return the results of a run, one object per (x, method), and every bound.
 
-    Neither the order nor the numbers depend on the order in which the outcomes came.
+    Neither the order nor the numbers depend on the order of the outcomes.
     """
     groups: dict[tuple[float | None, str], list[Outcome]] = {
         (x, method): [] for x, _ in scenario.points() for method in scenario.methods
@@ -211,10 +213,10 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
     for outcome in sorted(outcomes, key=lambda o: o.trial):
         groups[outcome.x, outcome.method].append(outcome)
     table = with_exact_errors(measured(outcomes), scenario)
-    whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
+    neighbours = f"replace one {'user' if scenario.level == 'user' else 'record'}"
     return bounds_json(scenario) | {
         "results": [
-            _result_json(scenario, group, whom, table[method, x])
+            _result_json(scenario, group, neighbours, table[method, x])
             for (x, method), group in groups.items()
             if group
         ]
@@ -224,13 +226,13 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
 def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
-    first = max(group, key=lambda o: o.not_applicable is not None)  # one trial that failed
-    form = form_of(method_class(first.method), scenario.calibration, scenario.tuning)
+    outcome = max(group, key=lambda o: o.not_applicable is not None)  # a failed trial, if any
+    form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price
     median, *quantiles = np.quantile(errors, (0.5, *QUANTILES))
     return {
-        "method": first.method,
-        "x": to_plain(first.x),
+        "method": outcome.method,
+        "x": to_plain(outcome.x),
         "form": None if form is None else form.name,
         "form_text": None if form is None else form.text,
         "trials": row.trials,
@@ -245,16 +247,16 @@ def _result_json(
         "price_high": None if price is None else plain(price.high),
         "price_over": None if price is None else price.reference,
         "seconds": row.seconds,
-        "spent": budget_fields(first.spent),
+        "spent": budget_fields(outcome.spent),
         "neighbours": neighbours,
-        "bound_by": list(first.bound_by),
-        "diagnostics": {k: plain(float(v)) for k, v in first.diagnostics.items()},
-        "flaws": list(first.flaws),
-        "notes": list(first.notes),
-        "not_applicable": first.not_applicable,
+        "bound_by": list(outcome.bound_by),
+        "diagnostics": {k: plain(float(v)) for k, v in outcome.diagnostics.items()},
+        "flaws": list(outcome.flaws),
+        "notes": list(outcome.notes),
+        "not_applicable": outcome.not_applicable,
     }
 
 
 def plain(value: float) -> float | None:
-    """Return `value`, or None where JSON has no number for it."""
+    """Return `value`, or None if JSON has no number for it."""
     return value if math.isfinite(value) else None

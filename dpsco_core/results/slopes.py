@@ -1,14 +1,14 @@
 r"""How steep an error is along an axis, and whether the terms of a rate are as steep.
 
-The slope of a sweep is the least-squares slope of the logarithms of the true mean errors at its
-points: a weighted sum of them, so that the trials alone, and not how well a straight line fits,
-say how well it is known. It exists whether or not the curve is straight.
+The slope of a sweep is the least-squares slope of the logarithms of the mean errors at its points.
+It is a weighted sum of them, so its uncertainty comes from the trials alone, not from how well a
+straight line fits, and it exists whether or not the curve is straight.
 
-A rate :math:`O(\sum_j T_j)` hides a constant in front of every term, so that it predicts no one
-slope, but a range. With adjacent points :math:`x_i < x_{i+1}` and any constants
-:math:`a_j \ge 0`, not all 0, the secant of :math:`\log \sum_j a_j T_j` is between the least and
-the largest secant of the terms (a ratio of sums is a mean of the ratios), and the least-squares
-slope is a mean of the secants with weights that depend on the points only.
+A rate :math:`O(\sum_j T_j)` hides a constant in front of every term, so it predicts a range of
+slopes. For adjacent points :math:`x_i < x_{i+1}` and any constants :math:`a_j \ge 0`, not all 0,
+the secant of :math:`\log \sum_j a_j T_j` lies between the smallest and the largest secant of the
+terms (a ratio of sums is a mean of the ratios), and the least-squares slope is a mean of the
+secants with weights that depend on the points only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
 Verdict = Literal[
@@ -36,9 +36,9 @@ Verdict = Literal[
     "an error of 0 has no slope",
     "without points of error 0",
 ]
-WITHIN: Verdict = "consistent with the rate"
-BELOW: Verdict = "consistent with an upper bound"
-ABOVE: Verdict = "contradicts the rate if it persists"
+CONSISTENT: Verdict = "consistent with the rate"
+CONSISTENT_UPPER_BOUND: Verdict = "consistent with an upper bound"
+CONTRADICTED: Verdict = "contradicts the rate if it persists"
 TOO_FEW: Verdict = "too few points to say"
 TOO_WIDE: Verdict = "more trials would tell"
 ALL_ZERO: Verdict = "an error of 0 has no slope"
@@ -55,16 +55,16 @@ COLUMNS = [
     "bound",
     "points",
 ]
-# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
+# The axes along which an error is a power. p and q stand in exponents and have no such slope.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
-DIGITS = 2  # a slope is compared as the screen shows it: a verdict and its numbers agree
-WIDEST = 0.5  # an interval of this width does not tell a square root from a proportion
+DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
+WIDEST = 0.5  # a wider interval cannot tell exponent 1/2 from exponent 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedSlope:
-    """A slope and its 95 % interval over the trials, which is NaN where there are less than two."""
+    """A slope and its 95 % interval over the trials, which is NaN with fewer than two trials."""
 
     fitted: float
     low: float
@@ -72,37 +72,37 @@ class FittedSlope:
     points: int
 
     @property
-    def known(self) -> bool:
+    def has_interval(self) -> bool:
         """Whether there is an interval."""
         return not math.isnan(self.low)
 
 
 def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the slope of log error against log axis for every method, and what its rate predicts.
+    """Return the slope of log error against log axis for every method, and the range of its rate.
 
     Parameters
     ----------
     scenario : Scenario
-        The sweep. There are no rows for one of p or q, which are exponents themselves: the error
-        is no power of them.
+        The sweep. A sweep over p or q gives no rows: they are exponents, and the error is not a
+        power of them.
     cells : pandas.DataFrame
-        Its `frame`.
+        The `frame` of its outcomes.
 
     Returns
     -------
     pandas.DataFrame
-        One row a method. ``low`` and ``high`` are the 95 % interval of ``fitted`` over the trials;
-        ``predicted_low`` and ``predicted_high`` the range of the slopes of the terms of the
-        method's rate over the same points, and ``bound`` that rate; ``verdict`` is how they
-        compare, or why there is no slope, as where every error is 0. It is empty where there is no
-        rate or where it is void. A method that ran nowhere has no row.
+        One row per method. ``low`` and ``high`` are the 95 % interval of ``fitted`` over the
+        trials; ``predicted_low`` and ``predicted_high`` the range of slopes of the terms of the
+        method's rate over the same points, and ``bound`` that rate; ``verdict`` says how they
+        compare, or why there is no slope, for example if every error is 0. It is empty if there is
+        no rate or the rate is void. A method that never ran has no row.
     """
     import pandas as pd
 
     rows = []
     methods = cells["method"].unique() if scenario.axis in POWER_AXES else ()
     for method in methods:
-        x, errors, zeros = _curve(cells, method)
+        x, errors, zeros = _method_errors(cells, method)
         if len(x) + zeros == 0:
             continue
         card = method_card(str(method))
@@ -149,9 +149,9 @@ def line_slope(
 
 def fit_errors(
     x: Vector,
-    errors: Matrix,  # a row a trial, a column a point of x
+    errors: Matrix,  # one row per trial, one column per point of x
 ) -> FittedSlope:
-    """Return the slope of the mean errors over the trials; NaN under `LEAST_POINTS` points."""
+    """Return the slope of the mean errors over the trials; NaN below `LEAST_POINTS` points."""
     if len(x) < LEAST_POINTS:
         return FittedSlope(fitted=math.nan, low=math.nan, high=math.nan, points=len(x))
     weights = _weights(x)
@@ -161,17 +161,17 @@ def fit_errors(
 
 
 def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
-    """Return the least and the largest slope over `x` of a sum of a rate's terms.
+    """Return the smallest and the largest slope over `x` of a sum of a rate's terms.
 
-    Whatever the constants in front of the terms; see the top of this file. It holds for the
-    maximum and for the root of the sum of squares too. NaN where there is no rate, or where it is
-    void at one of the points.
+    The range holds for any constants in front of the terms (see the top of this file), and also
+    for the maximum and the root of the sum of squares. NaN if there is no rate, or if it is void at
+    one of the points.
     """
     void = (math.nan, math.nan)
     if not rate or len(x) < 2:
         return void
-    at = [bound(rate).terms(scenario.at(v).setting) for v in x]
-    terms = np.array([[t.get(name, 0.0) for t in at] for name in at[0]])
+    terms_at = [bound(rate).terms(scenario.at(v).setting) for v in x]
+    terms = np.array([[t.get(name, 0.0) for t in terms_at] for name in terms_at[0]])
     terms = terms[(terms != 0).any(axis=1)]
     if len(terms) == 0 or not ((terms > 0) & np.isfinite(terms)).all():
         return void
@@ -187,33 +187,33 @@ def verdict(
     low: float,
     high: float,
 ) -> Verdict | None:
-    """Compare the interval of a slope with the range of the terms; None where there is no range.
+    """Compare the interval of a slope with the range of the terms; None if there is no range.
 
-    An upper bound may be loose by a factor that changes along the axis: a slope below those of all
-    its terms is consistent with it. One above them contradicts no theorem yet, as a rate is about
-    what happens at last, but would in the end. An interval that is wide is so for want of trials.
+    An upper bound may be loose by a factor that changes along the axis, so a slope below all its
+    terms is consistent with it. A slope above all of them contradicts no theorem yet, since a rate
+    is asymptotic, but would if it persisted. A wide interval asks for more trials.
     """
     if fit.points < LEAST_POINTS:
         return TOO_FEW
-    if not fit.known:
+    if not fit.has_interval:
         return TOO_WIDE
     if math.isnan(low):
         return None
-    first, last, low, high = (round(v, DIGITS) for v in (fit.low, fit.high, low, high))
-    if last < low or first > high:
-        return ABOVE if first > high else BELOW
-    return TOO_WIDE if fit.high - fit.low > WIDEST else WITHIN
+    fit_low, fit_high, low, high = (round(v, DIGITS) for v in (fit.low, fit.high, low, high))
+    if fit_high < low or fit_low > high:
+        return CONTRADICTED if fit_low > high else CONSISTENT_UPPER_BOUND
+    return TOO_WIDE if fit.high - fit.low > WIDEST else CONSISTENT
 
 
-def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix, int]:
-    """Return the points of a method in their order, its errors there, and how many are left out.
+def _method_errors(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix, int]:
+    """Return the points of a method in order, its errors there, and the number of points left out.
 
-    The errors have a row a trial. Points without an error are left out, and so are trials that
-    have not run at every point. The count is of the points whose mean error is 0: it has no
+    The errors have one row per trial. Points without an error are left out, and so are trials that
+    have not run at every point. The count is of points whose mean error is 0, which has no
     logarithm.
     """
-    own = cells[(cells["method"] == method) & cells["error"].notna()]
-    table = own.pivot(index="trial", columns="x", values="error").dropna()
+    method_cells = cells[(cells["method"] == method) & cells["error"].notna()]
+    table = method_cells.pivot(index="trial", columns="x", values="error").dropna()
     means = table.mean()
     table = table.loc[:, means > 0]
     zeros = int((means == 0).sum())
@@ -230,8 +230,8 @@ def _weights(x: Vector) -> Vector:
 def _half_width(weights: Vector, errors: Matrix, level: float) -> float:
     """Return half of Student's interval of a weighted sum of logarithms of mean errors.
 
-    By the delta method on the trials, whose errors at different points may share their data: what
-    trial t adds is the sum of weights times its errors over their means.
+    It follows by the delta method on the trials, whose errors at different points may share data:
+    the influence of trial t is the weighted sum of its errors over their means.
     """
     trials = len(errors)
     if trials < 2:

@@ -1,4 +1,4 @@
-"""Outcomes as tidy frames: one row a (method, x, trial), and their summary."""
+"""Outcomes as tidy frames, one row per (method, x, trial), and their summary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
 QUANTILES = (0.1, 0.25, 0.75, 0.9)
@@ -36,7 +36,7 @@ NO_PRICE = Ratio(value=math.nan, low=math.nan, high=math.nan)
 
 
 def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return a tidy frame: one row a (method, x, trial).
+    """Return a tidy frame with one row per (method, x, trial).
 
     Columns: method (slug), name, x, trial, error, seconds, spent (text), not_applicable.
     """
@@ -59,22 +59,22 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFrame:
-    """Return one row a (method, x): mean, median, standard error, quantiles, price, seconds.
+    """Return one row per (method, x): mean, median, standard error, quantiles, price, seconds.
 
-    The order of the rows is that of their first cells; the numbers do not depend on the order of
-    the cells. A method that does not apply has NaN everywhere and its reason. Quantiles are over
-    the trials: the spread, not an interval of the median. ``price`` is that of `prices`, with its
+    Rows keep the order of their first cells; the numbers do not depend on the order of the cells.
+    A method that does not apply has NaN everywhere and its reason. Quantiles are over the trials:
+    they show the spread, not an interval of the median. ``price`` is that of `prices`, with its
     95 % interval: the mean error over that of the method without privacy in the same trials, whose
-    slug is ``price_over``; NaN, and no slug, where there is none.
+    slug is ``price_over``; without such a method it is NaN and the slug is empty.
 
-    With the `scenario` of the cells, the mean error without privacy on two-point data is the
-    expected one: see `with_exact_errors`. ``exact`` says where, and the standard error is 0 there.
+    Given the `scenario` of the cells, mean errors without privacy on two-point data are the
+    expected ones: see `with_exact_errors`. There ``exact`` is true and the standard error is 0.
     """
     import pandas as pd
 
     rows = []
-    places = cells["x"].astype(object).where(cells["x"].notna(), None)
-    trials: Any = cells.assign(x=places).itertuples(index=False)
+    axis_values = cells["x"].astype(object).where(cells["x"].notna(), None)
+    trials: Any = cells.assign(x=axis_values).itertuples(index=False)
     table = measured(trials)
     if scenario is not None:
         table = with_exact_errors(table, scenario)
@@ -106,7 +106,7 @@ def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFra
 
 
 def interval_half_width(standard_error: float, trials: int) -> float:
-    """Return half of Student's 95 % interval of a mean; 0 where one trial has no spread."""
+    """Return half of Student's 95 % interval of a mean; 0 if there is only one trial."""
     if trials < 2 or math.isnan(standard_error):
         return 0.0
     return standard_error * float(scipy.special.stdtrit(trials - 1, 0.975))

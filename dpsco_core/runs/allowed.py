@@ -1,4 +1,4 @@
-"""What a place allows: one sentence where it refuses a scenario, and the nearest that it allows."""
+"""What the limits of a place allow: why a scenario is refused, and the nearest allowed change."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -12,62 +12,60 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.catalogue import default_methods, distribution_class, methods_for
 from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.cost import cost, too_large, within
+from dpsco_core.runs.cost import cost, fits_limits, too_large
 from dpsco_core.scenario import RANGED, Scenario
 
-# The scenarios that are run beside one, which may depend on it.
-Beside = Callable[[Scenario], Sequence[Scenario]]
-ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, a smaller size is the better way out
-SIZES = ("n", "m")  # axes of which the largest points may be too large for a place
-LEAST_SIZE = 50  # records or users, with fewer of which hardly any method runs
+# Returns the scenarios that run together with a given one, and may depend on it.
+CompanionsOf = Callable[[Scenario], Sequence[Scenario]]
+ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, reduce a size instead
+SIZES = ("n", "m")  # the axes whose largest points may exceed the limits
+LEAST_SIZE = 50  # records or users; hardly any method runs with fewer
 
 
-def nobody(scenario: Scenario) -> tuple[Scenario, ...]:
-    """Return what is beside a scenario that stands alone."""
+def no_companions(scenario: Scenario) -> tuple[Scenario, ...]:
+    """Return no scenarios: the given one runs alone."""
     return ()
 
 
-def refusal(scenario: Scenario, limits: Limits, beside: Beside = nobody) -> str:
-    """Return why a place does not run a scenario, in one sentence; empty if it does.
+def refusal(scenario: Scenario, limits: Limits, companions_of: CompanionsOf = no_companions) -> str:
+    """Return one sentence that says why the limits refuse a scenario; empty if they allow it.
 
-    Cells and seconds of the scenarios beside it count as well.
+    The cells and seconds of its companions count as well.
     """
-    others = lru_cache(maxsize=1)(beside)
-    return _invalid(scenario, limits, others) or too_large(scenario, limits, others(scenario))
+    cached = lru_cache(maxsize=1)(companions_of)
+    return _invalid(scenario, limits, cached) or too_large(scenario, limits, cached(scenario))
 
 
 def nearest_allowed(
     scenario: Scenario,  # a scenario that `refusal` refuses
-    # The place's largest sizes. Its seconds are compared with an upper prediction, so that a change
-    # that is found is never refused.
+    # The largest sizes and times allowed. Times are compared with an upper prediction, so that a
+    # suggested change is never refused.
     limits: Limits,
-    beside: Beside = nobody,  # the scenarios that are run beside it
+    companions_of: CompanionsOf = no_companions,  # gives the scenarios that run with this one
 ) -> tuple[str, Any] | None:
-    """Return the smallest change of one field, as (field, value), that a place allows.
+    """Return the smallest change of one field, as (field, value), that the limits allow.
 
-    Values out of their range go to its nearest end. Otherwise come fewer trials, a shorter grid,
-    and smaller sizes, in this order, as long as trials and points remain that show anything; and
-    then anything that is allowed. None: nothing of the kind, or nothing is to be changed.
-
+    A value out of its range moves to the nearest end. The next choices are fewer trials, a shorter
+    grid and smaller sizes, in this order, while enough trials and points remain to be informative;
+    then any change that is allowed. None if there is no such change, or if none is needed.
     Examples
     --------
     >>> from dpsco_core.base.limits import DASHBOARD
     >>> nearest_allowed(Scenario(n=1_000_000, d=20), DASHBOARD)
     ('n', 100000)
     """
-    if not refusal(scenario, limits, beside):
+    if not refusal(scenario, limits, companions_of):
         return None
-    for field, value in _candidates(scenario, limits, beside):
-        if _fits(replace(scenario, **{field: value}), limits, beside):
+    for field, value in _candidates(scenario, limits, companions_of):
+        if _fits(replace(scenario, **{field: value}), limits, companions_of):
             return field, value
     return None
 
 
 def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
-    """Return the scenario without the points of its grid that a place refuses.
+    """Return the scenario without the grid points that the limits refuse.
 
-    As it is where that leaves none: then something else is wrong.
-
+    The scenario is returned unchanged if no point would remain: then something else is wrong.
     Examples
     --------
     >>> from dpsco_core.base.limits import DASHBOARD
@@ -75,15 +73,14 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
     >>> with_fitting_grid(sweep, DASHBOARD).grid
     (10000, 40000)
     """
-    good = _good_points(scenario, limits, nobody)
-    return replace(scenario, grid=good) if good else scenario
+    allowed = _good_points(scenario, limits, no_companions)
+    return replace(scenario, grid=allowed) if allowed else scenario
 
 
 def with_enough_points(scenario: Scenario, limits: Limits) -> Scenario:
-    """Return the scenario with smaller sizes on its axis, where a place left it hardly any.
+    """Return the scenario with smaller sizes added to a grid that has too few points left.
 
-    A curve of one point shows no trend: with many items a user, few numbers of users are left.
-
+    A curve of one point shows no trend: with many items per user, few numbers of users fit.
     Examples
     --------
     >>> from dpsco_core.base.limits import DASHBOARD
@@ -100,36 +97,38 @@ def with_enough_points(scenario: Scenario, limits: Limits) -> Scenario:
 
 
 def smallest_set(scenario: Scenario) -> float:
-    """Return the least diameter of a study, which the true parameter is to fit into."""
+    """Return the smallest diameter in a study: the true parameter must fit into that set."""
     swept = scenario.grid if scenario.axis == "diameter" else ()
     return min(scenario.diameter, *swept, math.inf)
 
 
-def _invalid(scenario: Scenario, limits: Limits, beside: Beside) -> str:
+def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> str:
     try:
         scenario.validate(limits)
-        others = beside(scenario)
-        for other in others:
+        companions = companions_of(scenario)
+        for other in companions:
             other.validate(limits)
     except InvalidInput as problem:
         return str(problem)
-    count = scenario.cells + sum(other.cells for other in others)
+    count = scenario.cells + sum(other.cells for other in companions)
     if count <= limits.cells:
         return ""
     runs = f"This study and the one beside it have {count:,} runs"
     return f"{runs}, and {limits.where} allows {limits.cells:,}: use fewer trials."
 
 
-def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
-    """Whether a place runs a scenario for sure."""
-    if _invalid(scenario, limits, beside):
+def _fits(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> bool:
+    """Whether the limits are certain to allow a scenario."""
+    if _invalid(scenario, limits, companions_of):
         return False
-    every = (scenario, *beside(scenario))
-    return within((cost(s, exact=False) for s in every), limits)
+    scenarios = (scenario, *companions_of(scenario))
+    return fits_limits((cost(s, exact=False) for s in scenarios), limits)
 
 
-def _candidates(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
-    """Yield changes of one field in the order of `nearest_allowed`."""
+def _candidates(
+    scenario: Scenario, limits: Limits, companions_of: CompanionsOf
+) -> Iterator[tuple[str, Any]]:
+    """Yield candidate changes of one field, in the order of `nearest_allowed`."""
     ends = {name: span(name, scenario, limits) for name in RANGED}
     ends["offset"] = (0, smallest_set(scenario) / 2)
     ends["d"] = (distribution_class(scenario.distribution).smallest_d, limits.d)
@@ -137,32 +136,32 @@ def _candidates(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[
         value = getattr(scenario, field)
         if value is not None and not low <= value <= high:
             yield field, max(low, min(high, value)) if value == value else low
-    if any(s.geometry == "group-l1" for s in (scenario, *beside(scenario))):
+    if any(s.geometry == "group-l1" for s in (scenario, *companions_of(scenario))):
         yield "d", GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE))
     level: Level = "user" if scenario.m > 1 else "item"
     fitting = methods_for(scenario.problem, level)
-    kept = tuple(m for m in scenario.methods if m in fitting)
-    if kept != scenario.methods:
-        yield "methods", kept or default_methods(scenario.problem, level)
-    yield from _trials(scenario, ENOUGH_TRIALS, limits, beside)
-    yield from _grids(scenario, ENOUGH_POINTS, limits, beside)
+    applicable = tuple(m for m in scenario.methods if m in fitting)
+    if applicable != scenario.methods:
+        yield "methods", applicable or default_methods(scenario.problem, level)
+    yield from _trials(scenario, ENOUGH_TRIALS, limits, companions_of)
+    yield from _grids(scenario, ENOUGH_POINTS, limits, companions_of)
     rounded = [digit * 10**power for power in range(9, -1, -1) for digit in (5, 2, 1)]
     for field in ("n", "m", "d"):
         yield from ((field, value) for value in rounded if value < getattr(scenario, field))
-    yield from _trials(scenario, 1, limits, beside)
-    yield from _grids(scenario, 1, limits, beside)
+    yield from _trials(scenario, 1, limits, companions_of)
+    yield from _grids(scenario, 1, limits, companions_of)
 
 
 def _trials(
-    scenario: Scenario, fewest: int, limits: Limits, beside: Beside
+    scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, int]]:
-    """Yield the largest number of trials that is allowed, if any from `fewest` on is."""
+    """Yield the largest allowed number of trials that is at least `fewest`, if there is one."""
     low, high = fewest, min(scenario.trials - 1, limits.trials)
-    if low > high or not _fits(replace(scenario, trials=low), limits, beside):
+    if low > high or not _fits(replace(scenario, trials=low), limits, companions_of):
         return
     while low < high:
         middle = (low + high + 1) // 2
-        if _fits(replace(scenario, trials=middle), limits, beside):
+        if _fits(replace(scenario, trials=middle), limits, companions_of):
             low = middle
         else:
             high = middle - 1
@@ -170,17 +169,21 @@ def _trials(
 
 
 def _grids(
-    scenario: Scenario, fewest: int, limits: Limits, beside: Beside
+    scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the grid without the points that are refused of themselves, then ever shorter ones."""
-    good = _good_points(scenario, limits, beside)[: limits.grid]
-    while len(good) >= fewest:
-        yield "grid", good
-        good = good[:-1]
+    """Yield the grid of the points that are allowed on their own, then ever shorter ones."""
+    allowed = _good_points(scenario, limits, companions_of)[: limits.grid]
+    while len(allowed) >= fewest:
+        yield "grid", allowed
+        allowed = allowed[:-1]
 
 
-def _good_points(scenario: Scenario, limits: Limits, beside: Beside) -> tuple[float, ...]:
-    """Return the points of the grid that are not refused of themselves."""
+def _good_points(
+    scenario: Scenario, limits: Limits, companions_of: CompanionsOf
+) -> tuple[float, ...]:
+    """Return the points of the grid that are allowed on their own."""
     return tuple(
-        x for x in scenario.grid if not _invalid(replace(scenario, grid=(x,)), limits, beside)
+        x
+        for x in scenario.grid
+        if not _invalid(replace(scenario, grid=(x,)), limits, companions_of)
     )

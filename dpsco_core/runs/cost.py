@@ -1,8 +1,8 @@
-"""What a cell will cost: seconds on the machine at hand, before any work is done.
+"""The predicted cost of a cell: seconds on this machine, before any work is done.
 
-The coefficients of a method or a law stand in its class. They were fitted on one machine
+Each method and law declares its own coefficients. They were fitted on one machine
 (`benchmarks/cost.py` fits and checks them), and are scaled by the time of a small reference
-computation, measured once in each process.
+computation, measured once per process.
 """
 
 import math
@@ -18,15 +18,15 @@ from dpsco_core.base.limits import Limits, streamed
 from dpsco_core.catalogue import distribution_class, method_class, problem_class
 from dpsco_core.methods.base import Plan
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.problems.samples.users import fits
+from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.runs.memory import memory_problem
 from dpsco_core.runs.prices import move_seconds, pass_seconds, run_seconds
-from dpsco_core.runs.study import canonical, own_setting, planned
+from dpsco_core.runs.study import canonical, method_setting, planned
 from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
-OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
-EVALUATION = 2.2e-3  # seconds for the excess risk of a point, where it is an average
+OVERHEAD = 2e-4  # seconds per cell: streams, plans, bookkeeping
+EVALUATION = 2.2e-3  # seconds to estimate an excess risk by an average
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,52 +34,52 @@ class Cost:
     """Predicted work of a scenario."""
 
     cells: int  # methods times points times trials
-    seconds: float  # in all, one cell after another
-    largest_cell: float  # seconds of the slowest cell, its sampling included
+    seconds: float  # the sum over all cells
+    largest_cell: float  # seconds of the slowest cell, including its sampling
 
 
-# How many trials of a method are known already at a point of the axis: (point, method, x) -> count.
-Known = Callable[[Scenario, str, float | None], int]
+# Returns how many trials of a method have already run: (point, method, x on the axis) -> count.
+FinishedTrials = Callable[[Scenario, str, float | None], int]
 
 
-def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) -> Cost:
-    """Return the predicted work of `scenario`, most often within a factor of 3.
+def cost(scenario: Scenario, *, finished: FinishedTrials | None = None, exact: bool = True) -> Cost:
+    """Return the predicted work of `scenario`, usually within a factor of 3.
 
-    `python -m benchmarks.cost` compares it with the clock. Solvers stop where their data let them.
+    `python -m benchmarks.cost` compares it with the clock. Solvers may stop earlier on easy data.
 
     Parameters
     ----------
-    known : callable, optional
-        How many trials need not be run again, by `canonical` point, method and value on the axis.
+    finished : callable, optional
+        How many trials need not run again, by `canonical` point, method and value on the axis.
     exact : bool
-        False: methods are not asked whether they refuse, which takes up to 0.2 s for each at a
-        new point. The prediction is then an upper one.
+        If False, methods are not asked whether they refuse, which takes up to 0.2 s each at a new
+        point. The prediction is then an upper one.
     """
     speed = machine_speed()
     count = 0
     total = largest = 0.0
     for x, point in scenario.points():
-        items = point.m if fits(point.n, point.m, point.d) else 1
+        items = point.m if items_fit(point.n, point.m, point.d) else 1
         law = distribution_class(point.distribution)
         sampling = law.sampling.seconds(point.n * items, point.d)
-        averaged = not (problem_class(point.problem).exact_risk or law.has_prior)
+        is_averaged = not (problem_class(point.problem).exact_risk or law.has_prior)
         base = canonical(point)
-        drawn_again = streamed(point.n, point.m, point.d)  # by every method that does not refuse
-        most = 0 if scenario.methods else scenario.trials
+        is_streamed = streamed(point.n, point.m, point.d)  # each method then draws the data itself
+        sampled = 0 if scenario.methods else scenario.trials
         for slug in scenario.methods:
-            trials = scenario.trials - (0 if known is None else known(base, slug, x))
+            trials = scenario.trials - (0 if finished is None else finished(base, slug, x))
             if trials <= 0:
                 continue
             seconds = release_seconds(point, slug, exact=exact)
-            if seconds > 0 and averaged:
+            if seconds > 0 and is_averaged:
                 seconds += EVALUATION
-            if seconds > 0 and drawn_again:
+            if seconds > 0 and is_streamed:
                 seconds += sampling * _passes(point, slug)
             count += trials
-            most = 0 if drawn_again else max(most, trials)
+            sampled = 0 if is_streamed else max(sampled, trials)
             total += trials * (seconds + OVERHEAD)
-            largest = max(largest, seconds if drawn_again else sampling + seconds)
-        total += most * sampling
+            largest = max(largest, seconds if is_streamed else sampling + seconds)
+        total += sampled * sampling
         if not scenario.methods:
             largest = max(largest, sampling)
     return Cost(cells=count, seconds=total * speed, largest_cell=largest * speed)
@@ -87,89 +87,93 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
 
 @lru_cache(maxsize=4096)
 def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
-    """Return the predicted seconds of one run of a method; 0 where it refuses.
+    """Return the predicted seconds of one run of a method; 0 if it refuses.
 
-    If not `exact`, a method whose price follows from the sizes is not asked whether it refuses.
+    Unless `exact`, a method whose price follows from the sizes is not asked whether it refuses.
     """
     family = method_class(slug)
     if streamed(point.n, point.m, point.d) and family.reads == "whole":
         return 0.0
-    own = own_setting(point, slug)
-    visited = own.n * (own.m if fits(own.n, own.m, own.d) else 1)  # all items, or the users' means
+    setting = method_setting(point, slug)
+    visited = setting.n * (
+        setting.m if items_fit(setting.n, setting.m, setting.d) else 1
+    )  # all items, or the users' means
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)
-    plan = _asked(point, slug) if exact or family.cost.rough_steps is None else None
+    plan = _plan_or_none(point, slug) if exact or family.cost.rough_steps is None else None
     if plan is not None:
         return run_seconds(family.cost, plan, visited, point.problem)
     steps = _passes(point, slug, exact=exact)
     step = pass_seconds(family.cost, visited, point.d, point.problem)
     step += 1e-9 * family.cost.per_piece
-    return steps * (step + move_seconds(own, None)) if steps else 0.0
+    return steps * (step + move_seconds(setting, None)) if steps else 0.0
 
 
 def _passes(point: Scenario, slug: str, *, exact: bool = True) -> float:
-    """Return how often a method does what its cost counts; 0 where an optimiser refuses.
+    """Return how often a method repeats the work that its cost counts; 0 if an optimiser refuses.
 
-    If not `exact` no plan is made where that takes long.
+    Unless `exact`, no plan is made for methods whose plan takes long.
     """
     if point.problem == MeanEstimation.card.slug:
-        return 1  # an estimator that refuses is not asked: it costs little
-    own = method_class(slug).cost
-    if exact or own.rough_steps is None:
-        plan = _asked(point, slug)
+        return 1  # a refusal is not looked for: an estimator costs little
+    price = method_class(slug).cost
+    if exact or price.rough_steps is None:
+        plan = _plan_or_none(point, slug)
         return 0 if plan is None else plan.passes
     epsilon = math.sqrt(2 * point.rho) if point.rho is not None else point.epsilon
     assert epsilon is not None
-    scale, most = own.rough_steps
-    return min(max(epsilon * point.n / math.sqrt(point.d) / scale, 1.0), most)
+    scale, most_steps = price.rough_steps
+    return min(max(epsilon * point.n / math.sqrt(point.d) / scale, 1.0), most_steps)
 
 
-def _asked(point: Scenario, slug: str) -> Plan | None:
-    """Return the method's plan at a point, None where it refuses; kept for later calls."""
-    return _kept_plan(replace(canonical(point), seed=0), slug)
+def _plan_or_none(point: Scenario, slug: str) -> Plan | None:
+    """Return the method's plan at a point, or None if it refuses; plans are cached."""
+    return _cached_plan(replace(canonical(point), seed=0), slug)
 
 
 @lru_cache(maxsize=4096)
-def _kept_plan(point: Scenario, slug: str) -> Plan | None:
+def _cached_plan(point: Scenario, slug: str) -> Plan | None:
     try:
         return planned(point, slug)
     except NotApplicable:
         return None
 
 
-def too_large(scenario: Scenario, limits: Limits, beside: Sequence[Scenario] = ()) -> str:
-    """Return one sentence if the work is above what a place allows, otherwise an empty string.
+def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario] = ()) -> str:
+    """Return one sentence if the work exceeds the limits, otherwise an empty string.
 
-    That of the scenarios `beside` is added. No cell may be longer than a place can wait for.
+    The work of the companions is added. No single cell may exceed the limit on one cell.
     """
-    every = (scenario, *beside)
-    problem = next(filter(None, map(memory_problem, every)), "")  # before a plan is made
-    if problem or within((cost(s, exact=False) for s in every), limits):
+    scenarios = (scenario, *companions)
+    problem = next(filter(None, map(memory_problem, scenarios)), "")  # before a plan is made
+    if problem or fits_limits((cost(s, exact=False) for s in scenarios), limits):
         return problem
-    own, *others = (cost(s) for s in every)
-    if within((own, *others), limits):
+    price, *companion_prices = (cost(s) for s in scenarios)
+    if fits_limits((price, *companion_prices), limits):
         return ""
-    longest = max(price.largest_cell for price in (own, *others))
+    longest = max(price.largest_cell for price in (price, *companion_prices))
     if longest > limits.cell_seconds:
         return (
             f"A single trial would take about {longest:,.0f} s, and {limits.where} allows "
             f"{limits.cell_seconds:,.0f} s: use a smaller n or d, or the command line."
         )
-    spent = sum(price.seconds for price in others)
-    total = own.seconds + spent
+    companion_seconds = sum(price.seconds for price in companion_prices)
+    total = price.seconds + companion_seconds
     trials = (
-        math.floor(scenario.trials * (limits.seconds - spent) / own.seconds) if own.seconds else 0
+        math.floor(scenario.trials * (limits.seconds - companion_seconds) / price.seconds)
+        if price.seconds
+        else 0
     )
     fewer = f"at most {trials} trials, " if trials > 1 else ""
-    run = "This run and the one beside it would" if beside else "This run would"
+    run = "This run and the one beside it would" if companions else "This run would"
     return (
         f"{run} take about {total:,.0f} s, and {limits.where} allows "
         f"{limits.seconds:,.0f} s: use {fewer}a smaller n or d, or the command line."
     )
 
 
-def within(prices: Iterable[Cost], limits: Limits) -> bool:
-    """Whether a place allows this much work in all, and the longest of its cells."""
+def fits_limits(prices: Iterable[Cost], limits: Limits) -> bool:
+    """Whether the limits allow the total work and the longest of its cells."""
     prices = tuple(prices)
     longest = max((price.largest_cell for price in prices), default=0.0)
     total = sum(price.seconds for price in prices)
@@ -178,7 +182,7 @@ def within(prices: Iterable[Cost], limits: Limits) -> bool:
 
 @lru_cache(maxsize=1)
 def machine_speed() -> float:
-    """Return the time of a reference computation here over that on the reference machine."""
+    """Return the time of a reference computation relative to the reference machine."""
     rng = np.random.default_rng(0)
     best = math.inf
     for _ in range(5):

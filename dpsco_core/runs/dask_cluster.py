@@ -1,8 +1,8 @@
-"""Cells on a Dask cluster: its executor, and a sentence for whatever may be wrong with it.
+"""Running cells on a Dask cluster: its executor, and one sentence for each way it can fail.
 
-The workers need this package in the same version; with another processor or linear algebra library
-they may differ in the last digits. Dask sends pickled objects between all of them: use a cluster
-whose network you trust.
+The workers need the same version of this package; another processor or linear algebra library may
+change the last digits. Dask sends pickled objects between all of them: use a cluster whose network
+you trust.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.plugins import extend
 
-PATIENCE = 10.0  # seconds for a scheduler to answer, and for a first worker
-PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits once all workers have gone
-# Whatever else talks there may say anything: lengths beyond all memory, words for numbers. Without
-# the certificates that an address or Dask's configuration asks for, Dask raises the last two.
+PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
+PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
+# Another service at the address may send anything: huge lengths, words in place of numbers. Dask
+# raises the last two if certificates are missing that the address or its configuration asks for.
 NO_SCHEDULER = (OSError, EOFError, LookupError, MemoryError, ValueError, TypeError, RuntimeError)
 
 
 class Cluster(Executor):
-    """The executor of a Dask client, which knows how many workers there are; see `cluster`."""
+    """The executor of a Dask client, which knows its number of workers; see `cluster`."""
 
     def __init__(self, client: Any, address: str) -> None:
         self._client = client
@@ -38,7 +38,7 @@ class Cluster(Executor):
         self.workers = max(1, sum(client.nthreads().values()))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand a call to the cluster, which runs it again if its worker dies."""
+        """Submit a call to the cluster, which runs it again if its worker dies."""
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
         future.add_done_callback(self._not_alone)
         return future
@@ -51,31 +51,31 @@ class Cluster(Executor):
         if self._client.nthreads():
             self._not_alone()
             return
-        now = time.monotonic()
-        self._alone_since = since = self._alone_since or now
-        if now - since >= PATIENCE_FOR_WORKERS:
+        moment = time.monotonic()
+        self._alone_since = idle_since = self._alone_since or moment
+        if moment - idle_since >= PATIENCE_FOR_WORKERS:
             raise WorkersLost(
-                _sentence("a cluster with workers", self._address, "all have gone", True)
+                _describe_problem("a cluster with workers", self._address, "all have gone", True)
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take nothing more; the cluster stays."""
+        """Accept no more calls; the cluster itself keeps running."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
 
 @contextmanager
 def cluster(
-    # as ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of Dask's
+    # ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of Dask's
     # own configuration
     address: str,
 ) -> Iterator[Cluster]:
-    """Open the executor of the Dask cluster whose scheduler is at `address`.
+    """Open an executor on the Dask cluster whose scheduler is at `address`.
 
-    The cluster runs a call again whose worker died. If the scheduler is lost the block ends.
+    The cluster reruns the calls of a worker that died. If the scheduler is lost, the block ends.
 
-    Raises `InvalidInput` if Dask is not installed, the address is none, no scheduler answers there,
-    it has no workers, or they have another version of this package, and `WorkersLost` if the
-    scheduler or all workers are lost, or a cell ends one worker after the other.
+    Raises `InvalidInput` if Dask is not installed, the address is malformed, no scheduler answers
+    there, it has no workers, or they have another version of this package; and `WorkersLost` if the
+    scheduler or all workers are lost, or if one cell kills one worker after another.
     """
     try:
         from distributed import Client
@@ -86,36 +86,38 @@ def cluster(
             "pip install 'dpsco-explorer[cluster]'."
         ) from missing
     _require_scheduler(address)
-    # Seconds to wait for a scheduler that has gone: a study ends with it.
+    # A study ends with its scheduler, so the client waits no longer than this for it to return.
     client: Any = Client(address, timeout=PATIENCE, set_as_default=False)
     try:
         try:
             _require_workers(client, address)
-            if extend.loaded():  # on every worker, and on those that come later
-                client.register_worker_callbacks(partial(_add_own, extend.loaded()))
+            if extend.loaded():  # on every worker, and on workers that join later
+                client.register_worker_callbacks(partial(_load_plugins, extend.loaded()))
             yield Cluster(client, address)
         except KilledWorker as problem:
-            last = f"{problem.allowed_failures + 1} workers died with one call"
+            reason = f"{problem.allowed_failures + 1} workers died with one call"
             raise WorkersLost(
-                _sentence("a cluster whose workers live", address, last, True)
+                _describe_problem("a cluster whose workers live", address, reason, True)
             ) from None
         except (WorkersLost, OSError) as problem:
             if client.status == "running":
                 raise
-            kept = _sentence("a scheduler that stays", address, "it was lost", True)
-            raise WorkersLost(kept) from problem
+            message = _describe_problem("a scheduler that stays", address, "it was lost", True)
+            raise WorkersLost(message) from problem
     finally:
-        with suppress(TimeoutError):  # the scheduler may not answer any more
+        with suppress(TimeoutError):  # the scheduler may be gone
             client.close(timeout=PATIENCE)
 
 
-def _sentence(must: str, address: str, why: str, kept: bool = False) -> str:
-    problem = f"dask must be {must}, got dask={shorten(address)} ({shorten(why)})"
-    return f"{problem}; what had finished is kept." if kept else f"{problem}."
+def _describe_problem(
+    condition: str, address: str, reason: str, are_results_kept: bool = False
+) -> str:
+    problem = f"dask must be {condition}, got dask={shorten(address)} ({shorten(reason)})"
+    return f"{problem}; what had finished is kept." if are_results_kept else f"{problem}."
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise `InvalidInput` unless a scheduler answers: a client that fails half-way lingers."""
+    """Raise `InvalidInput` unless a scheduler answers: a client that fails later would linger."""
     from distributed.comm.addressing import parse_address, parse_host_port
 
     try:
@@ -126,29 +128,33 @@ def _require_scheduler(address: str) -> None:
         if not (host and 0 < port < 65536):
             raise ValueError("no host and port")
     except (ValueError, TypeError) as problem:
-        why = " ".join(str(problem).split())
-        raise InvalidInput(_sentence("an address as host:port", address, why)) from None
+        reason = " ".join(str(problem).split())
+        raise InvalidInput(_describe_problem("an address as host:port", address, reason)) from None
     try:
         socket.create_connection((host, port), timeout=PATIENCE).close()
-        # In a thread of its own, for the caller may be in an event loop (a notebook).
-        with ThreadPoolExecutor(1) as aside:
-            identity = aside.submit(asyncio.run, _identity(address)).result()
+        # A separate thread, because the caller may be inside an event loop (a notebook).
+        with ThreadPoolExecutor(1) as helper:
+            identity = helper.submit(asyncio.run, _identity(address)).result()
         if identity.get("type") != "Scheduler":
             raise OSError(f"a {identity.get('type')} answers there")
     except TimeoutError:
-        why = f"no answer within {PATIENCE:g} seconds"
-        raise InvalidInput(_sentence("the address of a scheduler", address, why)) from None
+        reason = f"no answer within {PATIENCE:g} seconds"
+        raise InvalidInput(
+            _describe_problem("the address of a scheduler", address, reason)
+        ) from None
     except NO_SCHEDULER as problem:
-        why = getattr(problem, "strerror", None) or " ".join(str(problem).split())
-        raise InvalidInput(_sentence("the address of a scheduler", address, why)) from problem
+        reason = getattr(problem, "strerror", None) or " ".join(str(problem).split())
+        raise InvalidInput(
+            _describe_problem("the address of a scheduler", address, reason)
+        ) from problem
 
 
 async def _identity(address: str) -> dict[str, Any]:
     from distributed import Security, rpc
 
-    encryption = Security().get_connection_args("client")  # as the client itself reads it
-    answering: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
-    async with asyncio.timeout(PATIENCE), answering as remote:
+    encryption = Security().get_connection_args("client")  # the same settings as the client's
+    connection: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
+    async with asyncio.timeout(PATIENCE), connection as remote:
         identity: dict[str, Any] = await remote.identity()
         return identity
 
@@ -158,18 +164,22 @@ def _require_workers(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
-        why = f"none came within {PATIENCE:g} seconds"
-        raise InvalidInput(_sentence("a cluster with workers", address, why)) from None
+        reason = f"none came within {PATIENCE:g} seconds"
+        raise InvalidInput(_describe_problem("a cluster with workers", address, reason)) from None
     for worker, version in client.run(_version, on_error="return").items():
         if isinstance(version, Exception):
-            why = f"{worker}: {type(version).__name__}: {version}"
-            raise InvalidInput(_sentence("a cluster with this package", address, why)) from None
+            reason = f"{worker}: {type(version).__name__}: {version}"
+            raise InvalidInput(
+                _describe_problem("a cluster with this package", address, reason)
+            ) from None
         if version != __version__:
-            why = f"{worker} has version {version}, and this is {__version__}"
-            raise InvalidInput(_sentence("a cluster with this version", address, why)) from None
+            reason = f"{worker} has version {version}, and this is {__version__}"
+            raise InvalidInput(
+                _describe_problem("a cluster with this version", address, reason)
+            ) from None
 
 
-def _add_own(files: tuple[extend.OwnFile, ...]) -> None:
+def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
     for file in files:
         extend.load_text(file)
 

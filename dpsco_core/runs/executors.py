@@ -1,8 +1,8 @@
-"""Where cells run: here, or in processes of this machine; `dask_cluster` has the third place.
+"""Where cells run: in this process or in worker processes (for Dask see `dask_cluster`).
 
-Every cell's numbers follow from its scenario alone, so that all of these give the same frame: to
-the last bit where they have the same linear algebra library and the same kind of processor. Workers
-inherit the environment, which may choose the library's kernels (``OPENBLAS_CORETYPE``).
+The numbers of a cell follow from its scenario alone, so all executors give the same frame, to the
+last bit on the same linear algebra library and kind of processor. Workers inherit the environment,
+which may choose the library's kernels (``OPENBLAS_CORETYPE``).
 """
 
 import multiprocessing
@@ -25,7 +25,7 @@ from dpsco_core.runs.study import CellStore, Outcome, spreads, study
 from dpsco_core.scenario import Scenario
 
 MOST_WORKERS = 256
-WORTH_IT = 4.0  # predicted seconds below which starting processes costs more than they save
+LEAST_SECONDS = 4.0  # a study predicted to take less runs without processes
 BLAS_THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -35,9 +35,9 @@ BLAS_THREADS = (
 
 
 class Processes(Executor):
-    """Worker processes with one BLAS thread each, which can be started again when one has died.
+    """Worker processes with one BLAS thread each, which can be restarted after one has died.
 
-    Python's own pool ends as a whole with its first dead worker. See `processes`.
+    Python's own pool breaks as a whole with its first dead worker. See `processes`.
     """
 
     def __init__(self, workers: int) -> None:
@@ -45,25 +45,25 @@ class Processes(Executor):
         self._pool = _new_pool(workers)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand a call to the workers; raises `BrokenProcessPool` once one of them has died."""
+        """Submit a call to the workers; raises `BrokenProcessPool` once one of them has died."""
         return self._pool.submit(fn, *args, **kwargs)
 
     def check(self) -> None:
-        """Raise `BrokenProcessPool` if a worker has died; a pool waits for a result half sent."""
+        """Raise `BrokenProcessPool` if a worker died: its half-sent result would never arrive."""
         if not all(worker.is_alive() for worker in _workers_of(self._pool)):
             raise BrokenProcessPool("a worker has died")
 
     def restart(self) -> None:
-        """End what is left of the workers and start new ones; what they held is lost."""
+        """Kill the remaining workers and start new ones; the calls that were running are lost."""
         self.kill()
         self._pool = _new_pool(self.workers)
 
     def kill(self) -> None:
-        """End the workers at once, whatever they are doing."""
+        """Kill the workers at once, whatever they are doing."""
         _kill(self._pool)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the workers once they have done what they run."""
+        """End the workers once their running calls are done."""
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
@@ -71,14 +71,14 @@ class Processes(Executor):
 def processes(
     workers: int,  # from 1 to 256
 ) -> Iterator[Processes]:
-    """Open so many worker processes; none outlives the block, or the process that opened it.
+    """Open a pool of worker processes; none outlives the block or the process that opened it.
 
-    A block that is left through an exception, as by Ctrl-C, waits for none of them.
+    A block that is left through an exception, such as Ctrl-C, does not wait for its workers.
 
-    Like every use of Python's processes it needs a main module that can be imported: a script
-    keeps what it runs under ``if __name__ == "__main__"``.
+    As with any use of Python's processes, the main module must be importable: a script keeps its
+    code under ``if __name__ == "__main__"``.
 
-    Raises `InvalidInput` for a number of workers that is not allowed.
+    Raises `InvalidInput` if the number of workers is not allowed.
     """
     whole("workers", workers, 1, MOST_WORKERS)
     pool = Processes(workers)
@@ -89,36 +89,36 @@ def processes(
         pool.kill()  # nothing is left to kill after a shutdown
 
 
-def workers_for(scenario: Scenario, asked: object = None) -> int:
-    """Return how many processes a study is run in.
+def workers_for(scenario: Scenario, requested: object = None) -> int:
+    """Return the number of processes for a study.
 
-    As asked; otherwise all cores, if the study is long enough and as far as the memory goes.
+    Unless a number is requested: all cores, if the study is long enough, as far as memory allows.
 
-    Raises `InvalidInput` for a number of workers that is not allowed.
+    Raises `InvalidInput` if the requested number is not allowed.
     """
-    if asked is not None:
-        whole("workers", asked, 1, MOST_WORKERS)
-        assert isinstance(asked, int)
-        return asked
+    if requested is not None:
+        whole("workers", requested, 1, MOST_WORKERS)
+        assert isinstance(requested, int)
+        return requested
     shared = any(spreads(point, slug) for _, point in scenario.points() for slug in point.methods)
-    most = min(cores(), MOST_WORKERS, MOST_WORKERS if shared else scenario.cells)
-    if most <= 1 or cost(scenario).seconds < WORTH_IT:
+    count = min(cores(), MOST_WORKERS, MOST_WORKERS if shared else scenario.cells)
+    if count <= 1 or cost(scenario).seconds < LEAST_SECONDS:
         return 1
-    while most > 1 and memory_problem(scenario, most):
-        most -= 1
-    return most
+    while count > 1 and memory_problem(scenario, count):
+        count -= 1
+    return count
 
 
 def run_study(
     scenario: Scenario, workers: int, store: CellStore | None = None
 ) -> Iterator[Outcome]:
-    """Run a study here (1 worker) or in so many processes; see `dpsco_core.runs.study.study`.
+    """Run a study in this process (1 worker) or in several; see `dpsco_core.runs.study.study`.
 
-    A worker that dies costs only the cells that ran at that moment, which run again.
+    A worker that dies costs only the cells that it was running, and they run again.
 
-    Raises `InvalidInput` if the study is not allowed, or so many workers would need more memory
-    than there is; `WorkersLost` if workers die again and again, without a cell between or with the
-    same one: that one runs alone, after all others.
+    Raises `InvalidInput` if the study is not allowed or its workers need more memory than there
+    is; `WorkersLost` if workers keep dying with no cell finished in between, or if the same cell
+    kills them (it is then tried alone, after all others).
     """
     if workers == 1:
         yield from study(scenario, store=store)
@@ -129,16 +129,16 @@ def run_study(
 
 
 def _new_pool(workers: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: a fork copies locks that threads of this process may hold.
+    # Spawn rather than fork: a fork copies locks that threads of this process may hold.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(extend.loaded(),)
+        workers, mp_context=context, initializer=_initialise_worker, initargs=(extend.loaded(),)
     )
     with ExitStack() as undo:
         undo.callback(_kill, pool)
         with _without_interrupts(), _one_blas_thread_in_new_processes():
             for _ in range(workers):
-                pool.submit(os.getpid)  # starts them all now, with these settings
+                pool.submit(os.getpid)  # starts every worker now, with these settings
         undo.pop_all()
     return pool
 
@@ -148,27 +148,29 @@ def _workers_of(pool: ProcessPoolExecutor) -> list[BaseProcess]:
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """End a pool's workers at once; Python itself would wait for what they run."""
+    """Kill a pool's workers at once; Python itself would wait for their calls."""
     workers = _workers_of(pool)
     results: Any = pool._result_queue
-    pool.shutdown(wait=False, cancel_futures=True)  # first: a dead worker is then no surprise
+    pool.shutdown(
+        wait=False, cancel_futures=True
+    )  # first, so that the pool does not report dead workers
     for worker in workers:
         worker.kill()
     for worker in workers:
         worker.join()
-    if results is not None:  # its thread may wait for the rest of a result that was half sent
+    if results is not None:  # its thread may wait for the rest of a half-sent result
         results._writer.close()
 
 
 @contextmanager
 def _one_blas_thread_in_new_processes() -> Iterator[None]:
-    """Set what a worker reads when it starts, for the time of the block."""
-    before = {name: os.environ.get(name) for name in BLAS_THREADS}
+    """Set the variables that a worker reads when it starts, within the block only."""
+    old_values = {name: os.environ.get(name) for name in BLAS_THREADS}
     os.environ |= dict.fromkeys(BLAS_THREADS, "1")
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in old_values.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
@@ -177,28 +179,28 @@ def _one_blas_thread_in_new_processes() -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back; a process that starts here does so until it has begun."""
+    """Block Ctrl-C; a process that starts here keeps it blocked until it is initialised."""
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
 
-def _begin(own: tuple[extend.OwnFile, ...]) -> None:
-    """Leave Ctrl-C to the process that waits for the results, and end when it has ended.
+def _initialise_worker(plugins: tuple[extend.OwnFile, ...]) -> None:
+    """Leave Ctrl-C to the parent, which waits for the results, and end when the parent ends.
 
-    `own`: the files that the parent has added to its catalogue.
+    `plugins` are the files that the parent has added to its catalogue.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     extend.load_installed()
-    for file in own:
+    for file in plugins:
         extend.load_text(file)
 
 
@@ -206,4 +208,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    os._exit(1)  # also from within a call, whose result nobody wants any more
+    os._exit(1)  # even during a call: nobody is left to read its result

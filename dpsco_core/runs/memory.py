@@ -1,4 +1,4 @@
-"""What a cell will hold in memory, and what this machine has free: compared before it allocates."""
+"""The memory that a study needs and the memory that is free, compared before anything is drawn."""
 
 import math
 import os
@@ -7,23 +7,23 @@ from pathlib import Path
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import streamed
 from dpsco_core.catalogue import method_class
-from dpsco_core.problems.samples.users import fits
+from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
 NUMBER = 8  # bytes
-# Of a sample, measured as the peak of a process: the rows and a block of work on them, and vectors
-# with one entry a row (labels, norms, margins).
+# Measured as the peak of a process: the rows with a block of work on them, and the vectors with
+# one entry per row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
-USERS_MEANS = 3.4  # times the rows, by methods for users: means, bounded means, and gradients
-WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
-STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
-GROUP = 4  # bytes, of a record's secret group
-SMALL = 3e7  # bytes that are there always: the machine is not asked
-OUTCOME = 2500  # bytes of one outcome in a list
+USERS_MEANS = 3.4  # rows are held as users' means, bounded means and gradients
+WORKER = 1.2e8  # bytes of a worker process with its imports
+STREAMED = 3e7  # bytes of a few blocks, if records are drawn as they are read
+GROUP = 4  # bytes for the secret group of a record
+SMALL = 3e7  # bytes that are taken for granted
+OUTCOME = 2500  # bytes per stored outcome
 MEMINFO = Path("/proc/meminfo")
-# A container's own limit, what it holds already, and where its files in the cache are counted
-# among these, which make room when it is needed: control groups 2 and 1.
+# The files of control groups 2 and 1 that tell a container's limit, its usage, and the part of the
+# usage that is cached files, which the kernel frees on demand.
 GROUPS = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
@@ -32,10 +32,9 @@ FOLDER = Path("/sys/fs/cgroup")
 
 
 def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> int:
-    """Return the predicted peak of a study: a sample for each worker.
+    """Return the predicted peak memory of a study, in bytes: one sample per worker.
 
-    `listed`: and all outcomes, which whoever reads them keeps.
-
+    `listed` adds the outcomes, for callers that keep them all.
     Examples
     --------
     >>> round(bytes_held(Scenario(n=10**6, d=20, trials=1)) / 1e6)
@@ -49,9 +48,9 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
         if streamed(point.n, point.m, point.d):
             largest = max(largest, STREAMED + (GROUP * point.n if grouped else 0))
             continue
-        in_memory = fits(point.n, point.m, point.d)
-        work = WORK  # the peak of the most demanding method over the rows of its sample
-        if of_users:  # A user's mean gradients at a time, which are as large as the items at m = 1.
+        in_memory = items_fit(point.n, point.m, point.d)
+        work = WORK  # peak memory relative to the rows of the sample
+        if of_users:  # users' mean gradients are held too: as large as the items if m = 1
             work = WORK + 1 / point.m if in_memory else USERS_MEANS
         rows = point.n * (point.m if in_memory else 1)
         largest = max(largest, NUMBER * rows * (work * point.d + VECTORS))
@@ -60,12 +59,12 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
 
 
 def bytes_free() -> float:
-    """Return the bytes that this process may still take; infinite where nobody says."""
+    """Return the bytes that this process may still take; infinite if the system does not say."""
     limits = [_machine()]
-    for most, use, cached in GROUPS:
-        limit, used = _number(_text(FOLDER / most)), _number(_text(FOLDER / use))
+    for limit_file, usage_file, cached in GROUPS:
+        limit, used = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))
         if limit < math.inf and used < math.inf:
-            stat = _text((FOLDER / use).with_name("memory.stat"))
+            stat = _text((FOLDER / usage_file).with_name("memory.stat"))
             counts = dict(line.split() for line in stat.splitlines())
             used -= _number(counts.get(cached, "0"))
             limits.append(max(limit - used, 0.0))
@@ -73,19 +72,19 @@ def bytes_free() -> float:
 
 
 def memory_problem(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> str:
-    """Return one sentence if a study does not fit into the memory that is free, otherwise ""."""
-    needed = bytes_held(scenario, workers, listed=listed)
-    if needed <= SMALL or needed <= (free := bytes_free()):
+    """Return one sentence if a study does not fit into the free memory, otherwise ""."""
+    required = bytes_held(scenario, workers, listed=listed)
+    if required <= SMALL or required <= (free := bytes_free()):
         return ""
     copies = f" for {workers} workers" if workers > 1 else ""
     return (
         f"The memory of this run must be at most the {_size(free)} that are free here, got "
-        f"about {_size(needed)}{copies}: use a smaller n, m or d, or fewer trials."
+        f"about {_size(required)}{copies}: use a smaller n, m or d, or fewer trials."
     )
 
 
 def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> None:
-    """Raise `InvalidInput` if a study does not fit into the memory that is free."""
+    """Raise `InvalidInput` if a study does not fit into the free memory."""
     problem = memory_problem(scenario, workers, listed=listed)
     if problem:
         raise InvalidInput(problem)
@@ -96,7 +95,7 @@ def _size(count: float) -> str:
 
 
 def _machine() -> float:
-    """Return what the machine says is available: on Linux now, elsewhere what it has in all."""
+    """Return the available bytes on Linux, and the total memory on other systems."""
     if MEMINFO.exists():
         for line in MEMINFO.read_text(encoding="ascii").splitlines():
             name, _, rest = line.partition(":")
@@ -108,7 +107,7 @@ def _machine() -> float:
 
 
 def _text(path: Path) -> str:
-    """Return what stands in a file of the system; nothing if there is none."""
+    """Return the text of a system file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
@@ -116,5 +115,5 @@ def _text(path: Path) -> str:
 
 
 def _number(text: str) -> float:
-    """Return a number; infinite if the text is none, such as "max"."""
+    """Return a number; infinite if the text is not one, such as "max"."""
     return float(text) if text.isdecimal() else math.inf

@@ -1,8 +1,8 @@
-"""Results kept in a file, so that a study that was stopped goes on where it was.
+"""Results kept in a file, so that an interrupted study continues where it stopped.
 
-One SQLite file (WAL mode), one row a cell, written as the cell finishes. The key of a row is the
-cell's canonical scenario, its method and its trial: what fixes its numbers. Several processes may
-write to one file. A file that is not a store of this program is refused and left as it is.
+One SQLite file (WAL mode) holds one row per cell, written as the cell finishes. The key of a row
+is whatever fixes the cell's numbers: its canonical scenario, method and trial. Several processes
+may write to one file. A file that is not a store of this program is refused and left unchanged.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.others import real
+from dpsco_core.base.plugin_guard import is_real_between
 from dpsco_core.catalogue import method_card
-from dpsco_core.fields import keyed
+from dpsco_core.fields import is_in_key
 from dpsco_core.plugins import extend
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
@@ -28,9 +28,9 @@ from dpsco_core.scenario import Scenario
 
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
 VERSION = 1  # the version of the tables
-# The version of the numbers, a part of every key: raise it by 1 with any change after which a cell
-# gives another error, spends otherwise or says something else at the same scenario and trial.
-# Files stay as they are; their cells of other versions are not found, and run again.
+# The version of the numbers, a part of every key. Raise it by 1 with any change after which a cell
+# with the same scenario and trial has another error, spends otherwise or reports something else.
+# Existing files stay valid; their cells of other versions are not found, and run again.
 NUMBERS_VERSION = 2
 PATIENCE = 60.0  # seconds that a writer waits for another one
 PAUSE = 0.01  # seconds
@@ -44,29 +44,31 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}  # as SQLite has them
-# Tables that SQLite makes beside those of a file: by ANALYZE, and for numbered rows.
-BESIDE = {
+TABLES = {
+    " ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()
+}  # normalised as SQLite stores them
+# Tables that SQLite adds itself: by ANALYZE, and for numbered rows.
+SQLITE_TABLES = {
     "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     "CREATE TABLE sqlite_sequence(name,seq)",
 }
 SUM_BYTES = 8  # the length of a checksum
 SEPARATOR = " #"  # between a text and its checksum
-NUMBERS = ("error", "seconds", "error_uncertainty")  # the numbers of an outcome
-# What reading a text raises that is no outcome.
+NUMBERS = ("error", "seconds", "error_uncertainty")  # the fields of an outcome that are numbers
+# The errors that reading a text raises if it is not an outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 KINDS = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
 
 
 class StoreError(InvalidInput):
-    """A results file cannot be opened, read or written: one sentence that names it."""
+    """A results file cannot be opened, read or written; the message names the file."""
 
 
 class Store:
     """The results in one file; use it as a context manager.
 
-    Raises `StoreError` if the file is no store of this program, is damaged, or cannot be opened.
+    Raises `StoreError` if the file is not a store of this program, is damaged, or cannot be opened.
 
     Examples
     --------
@@ -81,9 +83,9 @@ class Store:
 
     def __init__(
         self,
-        path: str | Path,  # the path of the file; made if it is not there
+        path: str | Path,  # the file, which is created if it does not exist
         *,
-        read_only: bool = False,  # open a file that must exist, without changing it
+        read_only: bool = False,  # open an existing file without changing it
     ) -> None:
         self.path, self._read_only = Path(path), read_only
         address = self._address(read_only=read_only)
@@ -99,28 +101,28 @@ class Store:
             raise
 
     def _address(self, *, read_only: bool) -> str:
-        """Return how SQLite is to open the file; raises `StoreError` if it may not."""
+        """Return the address by which SQLite opens the file; raises `StoreError` if it may not."""
         with self._in_a_sentence("opened"):
-            new = not self.path.exists() or self.path.stat().st_size == 0
+            is_new = not self.path.exists() or self.path.stat().st_size == 0
         there = "a file that exists and is not empty"
-        require(not (read_only and new), "store", there, self.path)
+        require(not (read_only and is_new), "store", there, self.path)
         mode = "mode=ro" if read_only else "mode=rwc"
-        if not new and not self._writable():
+        if not is_new and not self._writable():
             if not read_only:
                 raise self._failed("written", "it or its folder is read only")
-            # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
-            # of a writer is there, the file is all there is, and is read without one.
+            # SQLite wants to write a lock beside a file in WAL mode. If it cannot, and there is no
+            # log of a writer, the file is complete and can be read without a lock.
             mode += "" if self.path.with_name(f"{self.path.name}-wal").exists() else "&immutable=1"
         return f"{self.path.absolute().as_uri()}?{mode}"
 
     def _prepare(self, *, read_only: bool) -> None:
-        """Check what the file is before anything is written to it; make the tables of a new one."""
+        """Check the file before anything is written to it; create the tables of a new one."""
         self._check(read_only=read_only)
         if read_only:
             return
         self._write_ahead()
-        self._base.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
-        with self._transaction("IMMEDIATE"):  # two processes may both have found it empty
+        self._base.execute("PRAGMA synchronous = NORMAL")  # still safe if the process is killed
+        with self._transaction("IMMEDIATE"):  # another process may have created them meanwhile
             if self._number("SELECT count(*) FROM sqlite_master"):
                 return
             for statement in SCHEMA.split(";"):
@@ -129,25 +131,25 @@ class Store:
             self._base.execute(f"PRAGMA user_version = {VERSION}")
 
     def _write_ahead(self) -> None:
-        """Set the WAL mode; here SQLite itself does not wait for one that is making the file."""
-        until = time.monotonic() + PATIENCE
+        """Set the WAL mode; SQLite itself does not wait for a process that is creating the file."""
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 self._base.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as problem:
-                if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             time.sleep(PAUSE)
 
     def _check(self, *, read_only: bool) -> None:
-        """Raise `StoreError` unless the file is a store that is whole, or empty and to be made."""
+        """Raise `StoreError` unless the file is an intact store, or is empty and writable."""
         self._base.execute("PRAGMA trusted_schema = OFF")
-        with self._transaction("DEFERRED"):  # another process may make it between two looks
+        with self._transaction("DEFERRED"):  # another process may be creating it
             mark = self._number("PRAGMA application_id")
             version = self._number("PRAGMA user_version")
-            made = self._base.execute("SELECT sql FROM sqlite_master").fetchall()
-            if not mark and not made:
+            statements = self._base.execute("SELECT sql FROM sqlite_master").fetchall()
+            if not mark and not statements:
                 if read_only:
                     raise self._foreign("is empty: if `dpsco study` was killed, start it again")
                 return
@@ -155,15 +157,15 @@ class Store:
                 raise self._foreign("holds another program's data")
             if version != VERSION:
                 raise self._foreign(f"has the format {version}, and {VERSION} is known")
-            # A view or a generated column under a known name would run what its author wrote.
-            if {" ".join(str(sql).split()) for (sql,) in made} - BESIDE != TABLES:
+            # A view or generated column under an expected name would run its author's code.
+            if {" ".join(str(sql).split()) for (sql,) in statements} - SQLITE_TABLES != TABLES:
                 raise self._foreign("holds another program's data")
             if self._base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise self._foreign("is damaged")
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
-        """Read and write as if alone; what an error breaks off is not written."""
+        """Open a transaction, which is rolled back if an error is raised within it."""
         with self._base:
             self._base.execute(f"BEGIN {kind}")
             yield
@@ -174,9 +176,9 @@ class Store:
     # -- cells ------------------------------------------------------------------------------
 
     def get(self, cell: Cell) -> Outcome | None:
-        """Return the outcome of a cell; None if it is not there.
+        """Return the outcome of a cell; None if it is not stored.
 
-        Raises `StoreError` if what is there is no outcome of the cell.
+        Raises `StoreError` if the stored text is not an outcome of the cell.
         """
         with self._in_a_sentence("read"):
             row = self._base.execute(
@@ -185,14 +187,14 @@ class Store:
         if row is None:
             return None
         try:
-            outcome = replace(outcome_from(checked(row[0], key_of(cell))), x=cell.x)
+            outcome = replace(outcome_from(text_without_sum(row[0], key_of(cell))), x=cell.x)
             require_sound(outcome, cell)
         except NOT_OURS as problem:
             raise self._foreign("is damaged") from problem
         return outcome
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep the outcome of a cell; the first one stays if two processes have run it."""
+        """Store the outcome of a cell; the first one stays if two processes have run it."""
         point = json.dumps(cell.point.to_dict(), sort_keys=True)
         key = key_of(cell)
         row = (key, point, cell.method, cell.trial, with_sum(outcome_text(outcome), key))
@@ -210,7 +212,7 @@ class Store:
         text = json.dumps(scenario.to_dict(), sort_keys=True)
         with self._in_a_sentence("read"):
             earlier = self._base.execute("SELECT 1 FROM studies WHERE scenario = ?", (text,))
-            if earlier.fetchone():  # from before there were checksums
+            if earlier.fetchone():  # written by a version without checksums
                 return
         text = with_sum(text)
         with self._in_a_sentence("written"):
@@ -219,36 +221,36 @@ class Store:
     def scenarios(self) -> tuple[Scenario, ...]:
         """Return the studies that were begun, finished or not, without those in `unknown`.
 
-        Raises `InvalidInput` if not one of those that are there is known.
+        Raises `InvalidInput` if there are studies and none of them is readable.
         """
-        known, unknown = self._studies()
-        if unknown and not known:
+        readable, unknown = self._studies()
+        if unknown and not readable:
             raise unknown[0]
-        return known
+        return readable
 
     def unknown(self) -> tuple[str, ...]:
-        """Return why studies cannot be read, one sentence each: another version has begun them."""
+        """Return one sentence for each study that cannot be read: another version wrote it."""
         return tuple(str(problem) for problem in self._studies()[1])
 
     def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
         with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
-        known: dict[Scenario, None] = {}  # once each, in whatever form earlier versions wrote it
-        unknown = []
-        for (row,) in rows:
-            text = self._study_text(row)
+        readable: dict[Scenario, None] = {}  # without duplicates in the formats of earlier versions
+        unreadable = []
+        for (stored,) in rows:
+            text = self._study_text(stored)
             try:
-                known[Scenario.from_json(text)] = None
+                readable[Scenario.from_json(text)] = None
             except InvalidInput as problem:
-                unknown.append(problem)
-        return tuple(known), tuple(unknown)
+                unreadable.append(problem)
+        return tuple(readable), tuple(unreadable)
 
     def _study_text(self, row: str) -> str:
-        """Return the text of a study; the files of earlier versions have no checksum."""
+        """Return the text of a study; files of earlier versions have no checksum."""
         if SEPARATOR not in row:
             return row
         try:
-            return checked(row)
+            return text_without_sum(row)
         except ValueError as problem:
             raise self._foreign("is damaged") from problem
 
@@ -258,51 +260,51 @@ class Store:
             return self._number("SELECT count(*) FROM studies")
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
-        """Return what is there of a study, in the order of its cells."""
+        """Return the stored outcomes of a study, in the order of its cells."""
         stored = (self.get(cell) for cell in cells(scenario))
         return [outcome for outcome in stored if outcome is not None]
 
     # -- the file ---------------------------------------------------------------------------
 
     @contextmanager
-    def _in_a_sentence(self, done: str) -> Iterator[None]:
-        """Turn what SQLite or the system says into one sentence."""
+    def _in_a_sentence(self, verb: str) -> Iterator[None]:
+        """Turn an error of SQLite or the system into one sentence."""
         try:
             yield
         except sqlite3.DatabaseError as problem:
-            raise self._failed(done, " ".join(str(problem).split()).rstrip(".")) from problem
+            raise self._failed(verb, " ".join(str(problem).split()).rstrip(".")) from problem
         except OSError as problem:
-            raise self._failed(done, problem.strerror or str(problem)) from problem
+            raise self._failed(verb, problem.strerror or str(problem)) from problem
 
-    def _failed(self, done: str, why: str) -> StoreError:
+    def _failed(self, verb: str, reason: str) -> StoreError:
         return StoreError(
-            f"store must be a results file that can be {done}, got store={self.path} ({why})."
+            f"store must be a results file that can be {verb}, got store={self.path} ({reason})."
         )
 
-    def _foreign(self, why: str) -> StoreError:
+    def _foreign(self, reason: str) -> StoreError:
         return StoreError(
-            f"store must be a results file of this program, got store={self.path}, which {why}."
+            f"store must be a results file of this program, got store={self.path}, which {reason}."
         )
 
     def _writable(self) -> bool:
-        """Whether the system lets this user write the file, and files beside it."""
+        """Whether the system lets this user write the file and its folder."""
         effective = os.access in os.supports_effective_ids
         places = (self.path, self.path.absolute().parent)
         return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
 
     def close(self) -> None:
-        """Close the file; what was written stays, and nothing stays beside it.
+        """Close the file and leave no extra files beside it.
 
-        Only who may write can take away what SQLite lays beside a file in WAL mode, and only the
-        last one to close it does: an empty log is taken away by one who writes nothing.
+        SQLite deletes its extra files when the last writer closes the file, and only a writer may
+        delete them. A reader that finds an empty log therefore opens it once for writing.
         """
         self._base.close()
         log = self.path.with_name(f"{self.path.name}-wal")
         if self._read_only and log.exists() and log.stat().st_size == 0 and self._writable():
             with self._in_a_sentence("read"):
-                last = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
-                last.execute("SELECT count(*) FROM sqlite_master")
-                last.close()
+                connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+                connection.execute("SELECT count(*) FROM sqlite_master")
+                connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -312,31 +314,31 @@ class Store:
 
 
 def key_of(cell: Cell) -> bytes:
-    """Return the key of a cell: a hash of all that fixes its numbers."""
+    """Return the key of a cell: a hash of everything that fixes its numbers."""
     values = canonical(cell.point).to_dict()
-    point = {name: value for name, value in values.items() if keyed(name, value)}
-    own = extend.digests((cell.method, cell.point.distribution))  # none of what is built in
-    parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *own]
+    point = {name: value for name, value in values.items() if is_in_key(name, value)}
+    digests = extend.digests((cell.method, cell.point.distribution))  # empty for built-in code
+    parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *digests]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
 
 
 def with_sum(text: str, key: bytes = b"") -> str:
-    """Return a text with its checksum, which is also one of the key that it is kept under."""
+    """Return a text with its checksum, which also covers the key of its row."""
     digest = hashlib.blake2b(text.encode(), digest_size=SUM_BYTES, key=key).hexdigest()
     return f"{text}{SEPARATOR}{digest}"
 
 
-def checked(text: str, key: bytes = b"") -> str:
-    """Return the text of `with_sum`; raises `ValueError` if it is not what was written."""
-    whole = text.rpartition(SEPARATOR)[0]
-    if with_sum(whole, key) != text:
+def text_without_sum(text: str, key: bytes = b"") -> str:
+    """Return the text inside `with_sum`; raises `ValueError` if the checksum does not match."""
+    text_itself = text.rpartition(SEPARATOR)[0]
+    if with_sum(text_itself, key) != text:
         raise ValueError("the checksum is another one")
-    return whole
+    return text_itself
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Whether a run under a budget can have spent this: some of it, or of its pure part."""
+    """Whether a run under `budget` can have spent this: part of it, or part of its pure budget."""
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
     ):
@@ -345,35 +347,35 @@ def is_within(spent: Budget | None, budget: Budget) -> bool:
 
 
 def require_sound(outcome: Outcome, cell: Cell) -> None:
-    """Raise `ValueError` unless an outcome is one that a run of the cell could have given."""
-    ran = outcome.not_applicable is None
-    private = ran and method_card(cell.method).privacy != "none"
-    sound = (
+    """Raise `ValueError` unless a run of the cell could have given this outcome."""
+    has_run = outcome.not_applicable is None
+    is_private = has_run and method_card(cell.method).privacy != "none"
+    is_sound = (
         (outcome.method, outcome.trial) == (cell.method, cell.trial)
-        and (is_error(outcome.error, cell.point) if ran else math.isnan(outcome.error))
+        and (is_error(outcome.error, cell.point) if has_run else math.isnan(outcome.error))
         and all(0 <= value <= LARGEST for value in (outcome.seconds, outcome.error_uncertainty))
-        and (ran or isinstance(outcome.not_applicable, str))
-        and (is_within(outcome.spent, cell.point.budget) if private else outcome.spent is None)
+        and (has_run or isinstance(outcome.not_applicable, str))
+        and (is_within(outcome.spent, cell.point.budget) if is_private else outcome.spent is None)
         and all(isinstance(text, str) for text in (*outcome.flaws, *outcome.notes))
         and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
         and isinstance(outcome.diagnostics, dict)
-        and all(real(value) for value in outcome.diagnostics.values())
+        and all(is_real_between(value) for value in outcome.diagnostics.values())
     )
-    if not sound:
+    if not is_sound:
         raise ValueError("no run gives this")
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """Return an outcome as JSON, without its place on an axis."""
+    """Return an outcome as JSON, without its value on the axis."""
     values = asdict(replace(outcome, x=None))
-    del values["failed"]  # what has failed is not kept
+    del values["failed"]  # failed cells are not stored
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
     return json.dumps(values, default=lambda number: number.item())  # for numpy's numbers
 
 
 def outcome_from(text: str) -> Outcome:
-    """Return the outcome of `outcome_text`; one of `NOT_OURS` is raised if the text is not its."""
+    """Parse the JSON of `outcome_text`; raises one of `NOT_OURS` if the text is anything else."""
     values: dict[str, Any] = json.loads(text)
     values["error"] = math.nan if values["error"] is None else values["error"]
     for name in NUMBERS:
@@ -392,5 +394,5 @@ def budget_fields(budget: Budget | None) -> dict[str, Any] | None:
     """Return a budget as plain fields with its ``kind``, for JSON."""
     if budget is None:
         return None
-    kind = next(name for name, made in KINDS.items() if isinstance(budget, made))
+    kind = next(name for name, kind_class in KINDS.items() if isinstance(budget, kind_class))
     return {"kind": kind, **asdict(budget)}

@@ -1,9 +1,9 @@
-"""Studies: a scenario becomes cells, cells become outcomes, one at a time.
+"""Studies: a scenario is split into cells, and each cell yields an outcome.
 
 A cell is one repetition of one method at one point of the grid. Its random streams follow from the
-seed, the point and the trial, never from the order of work, so that the same scenario gives the
-same numbers on one worker and on many: to the last bit on one machine with one linear algebra
-library. The data of a trial are the same for all methods.
+seed, the point and the trial, never from the order of work, so one worker and many give the same
+numbers: to the last bit on one machine with one linear algebra library. The data of a trial are the
+same for all methods.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.dispatch import in_groups
 from dpsco_core.base.errors import CodeFailed, NotApplicable
-from dpsco_core.base.last import LastOfThread
 from dpsco_core.base.limits import LIBRARY, streamed
 from dpsco_core.base.parsing import to_text
+from dpsco_core.base.thread_cache import LastOfThread
 from dpsco_core.catalogue import make_method, method_card, method_class, methods_under
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
+from dpsco_core.fields import OF_RUN, OF_STUDY, is_in_key
 from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy.budget import Budget, PureDP
 from dpsco_core.privacy.ledger import Ledger
@@ -40,7 +40,7 @@ from dpsco_core.problems.samples.users import (
     MOST_ELEMENTS,
     ItemSample,
     MeanSample,
-    fits,
+    items_fit,
     pooled,
     sample_users,
     users_of,
@@ -48,18 +48,18 @@ from dpsco_core.problems.samples.users import (
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
 
-# An error that is not 0 is between the first two. Rounding takes an excess risk below 0 by less
-# than the third, times the square of a diameter above 1.
+# A nonzero error lies between the first two. Rounding takes an excess risk below 0 by less than the
+# third, times the square of the diameter if that is above 1.
 SMALLEST, LARGEST, ROUNDING = 1e-200, 1e100, 1e-6
 
-Drawn = Rows | UserRows | Sample | ItemSample | MeanSample
+Dataset = Rows | UserRows | Sample | ItemSample | MeanSample
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """One repetition of one method at one point."""
 
-    point: Scenario  # a single point (no axis, and only the fields that matter; see `cells`)
+    point: Scenario  # one point without an axis, in canonical form; see `cells`
     method: str  # slug
     x: float | None  # the point's value on the axis of the study
     trial: int  # from 0
@@ -67,36 +67,36 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a cell gave."""
+    """The result of one cell."""
 
     method: str  # slug
     x: float | None  # value on the axis
     trial: int  # from 0
     # l2 error of the mean, or excess population risk; NaN where the method does not apply
     error: float
-    # seconds of the release, without the sampling but where records are drawn as they are read
+    # seconds of the release; they include the sampling only if records are drawn as they are read
     seconds: float
-    spent: Budget | None  # what the ledger spent; None for a method without privacy
-    # the classes of lower bounds that bind the run: see `Ledger.bound_by`
+    spent: Budget | None  # the budget that the ledger spent; None for a method without privacy
+    # the privacy notions whose lower bounds bind the run: see `Ledger.bound_by`
     bound_by: tuple[Privacy, ...] = ()
-    # where the noise is smaller than proven private (``calibration="paper"`` only)
+    # where the noise is too small to be proven private (``calibration="paper"`` only)
     flaws: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
-    diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters that were used
+    diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters of the run
     not_applicable: str | None = None  # why the method could not run
     # (field, value) pairs: the nearest change of the scenario that would let it run
     changes: tuple[tuple[str, float | str | None], ...] = ()
-    # standard error of the excess risk as an average over an evaluation sample; 0 where it is exact
+    # standard error of the excess risk as an average over an evaluation sample; 0 if it is exact
     error_uncertainty: float = 0.0
-    # whether `not_applicable` says that code which was added has failed; such a cell is not kept
+    # whether `not_applicable` reports that plugin code failed; such a cell is never stored
     failed: bool = False
 
 
 def cells(scenario: Scenario) -> Iterator[Cell]:
-    """Yield the cells of a study, trial by trial, so that every curve is whole early.
+    """Yield the cells of a study, trial by trial, so that every curve is complete early.
 
-    Fields that do not change a cell's numbers (other methods, grid, number of trials) are set to
-    one value in its `point`, so that equal cells of different studies are equal.
+    Fields that do not change a cell's numbers (other methods, the grid, the number of trials) get
+    a fixed value in its `point`, so that equal cells of different studies are equal.
     """
     points = [(x, canonical(point)) for x, point in scenario.points()]
     for trial in range(scenario.trials):
@@ -114,14 +114,14 @@ def canonical(point: Scenario) -> Scenario:
 def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
     """Run one cell: sample, release through a ledger, measure the error.
 
-    `executor`: where sums over records that are not held are formed; see `spreads`.
+    `executor` forms the sums over records that are not held in memory; see `spreads`.
     """
     return run_with_ledger(cell, executor)[0]
 
 
 def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outcome, Ledger]:
-    """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
-    with one_blas_thread():  # more of them would add in another order
+    """Run one cell and return its outcome with its ledger; see `run_cell`."""
+    with one_blas_thread():  # more threads would add in another order
         ledger = Ledger(cell.point.budget)
         blank = Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=np.nan, seconds=0.0, spent=None
@@ -143,7 +143,7 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     except NotApplicable as refusal:
         return replace(blank, not_applicable=str(refusal), changes=refusal.changes)
     noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
-    problem, sample = _draw(data_point(point), cell.trial)
+    problem, sample = _cached_dataset(data_point(point), cell.trial)
     records: Any = sample
     if executor is not None and isinstance(sample, GeneratedRows):
         records = SpreadRows(sample, executor)
@@ -153,11 +153,11 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     started = time.perf_counter()
     release = released(method, records, plan, ledger, noise)
     seconds = time.perf_counter() - started
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite error is said below
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite error is reported below
         risk = problem.excess_risk(release.value)
     if not (is_error(risk.value, point) and 0 <= risk.standard_error <= LARGEST):
-        must = f"one whose answer has an error of at most {LARGEST:g}"
-        raise CodeFailed(f"method must be {must}, got method={cell.method} ({risk.value:g}).")
+        condition = f"one whose answer has an error of at most {LARGEST:g}"
+        raise CodeFailed(f"method must be {condition}, got method={cell.method} ({risk.value:g}).")
     return replace(
         blank,
         error=risk.value,
@@ -172,7 +172,7 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
 
 
 def _means_shrunk(point: Scenario, records: Any, release: Release) -> tuple[str, ...]:
-    """Say where users' means are shrunk because their items do not fit; else nothing."""
+    """Return a note if users' means are shrunk because their items do not fit in memory."""
     bound = release.diagnostics.get("feature_bound", math.inf)
     is_certified = math.isfinite(point.setting.constants.lipschitz)  # then nothing is shrunk
     if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified:
@@ -185,66 +185,66 @@ def _means_shrunk(point: Scenario, records: Any, release: Release) -> tuple[str,
 
 
 def is_error(value: float, point: Scenario) -> bool:
-    """Whether a number can be the error of a run: finite, and not negative beyond rounding."""
-    least = -ROUNDING * max(1.0, point.diameter or 1.0) ** 2
-    return least <= value <= LARGEST and not 0 < abs(value) < SMALLEST
+    """Whether a number can be an error: finite, and not negative beyond rounding."""
+    lowest = -ROUNDING * max(1.0, point.diameter or 1.0) ** 2
+    return lowest <= value <= LARGEST and not 0 < abs(value) < SMALLEST
 
 
 def require_held(point: Scenario, method: str) -> None:
-    """Raise `NotApplicable` where records are not held, and a method needs them more than once."""
+    """Raise `NotApplicable` if the records are not held and the method needs them repeatedly."""
     if not streamed(point.n, point.m, point.d) or method_class(method).reads != "whole":
         return
-    enough = max(1, LIBRARY.elements // point.d)
+    largest_n = max(1, LIBRARY.elements // point.d)
     raise NotApplicable(
         f"{method_card(method).name} does not read the records in their order, and holds all of "
         f"them: n times d must be at most {LIBRARY.elements:,}.",
-        n=enough,
+        n=largest_n,
         otherwise="choose a method that reads them in order",
     )
 
 
 def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
-    """Return the plan of a method at a point; raises `NotApplicable` as its plan does.
+    """Return the plan of a method at a point; raises `NotApplicable` as its `plan` does.
 
-    Where the budget is pure and the method is not, the refusal also names the methods that are.
-    A `setting` that is given takes the place of the point's own, of which it may certify less.
+    If the budget is pure and the method is not, the refusal also names the methods that are.
+    A given `setting`, which may certify less, replaces that of the point.
     """
     try:
         method = make_method(slug, point.calibration, point.tuning)
-        plan = method.plan(own_setting(point, slug) if setting is None else setting)
-        close_arrays(plan)  # parts of it may be kept for the next run
+        plan = method.plan(method_setting(point, slug) if setting is None else setting)
+        close_arrays(plan)  # cached parts are shared with later runs
         return plan
     except CodeFailed:
         raise
     except NotApplicable as refusal:
         card = method_card(slug)
-        pure = isinstance(point.budget, PureDP) and "pure" not in card.budgets
-        others = methods_under(point.problem, card.level, "pure") if pure else ()
-        if not others or "method" in dict(refusal.changes):
+        needs_pure = isinstance(point.budget, PureDP) and "pure" not in card.budgets
+        alternatives = methods_under(point.problem, card.level, "pure") if needs_pure else ()
+        if not alternatives or "method" in dict(refusal.changes):
             raise
-        raise refusal.or_method(others) from refusal
+        raise refusal.or_method(alternatives) from refusal
 
 
-def own_setting(point: Scenario, method: str) -> Setting:
-    """Return the setting of a method: one without privacy pools the items of all users."""
+def method_setting(point: Scenario, method: str) -> Setting:
+    """Return the setting of a method; one without privacy pools the items of all users."""
     setting = point.setting
     if point.m == 1 or method_card(method).level == "user":
         return setting
-    records = point.n * point.m if fits(point.n, point.m, point.d) else point.n
+    records = point.n * point.m if items_fit(point.n, point.m, point.d) else point.n
     return replace(setting, n=records, m=1)
 
 
 class CellStore(Protocol):
-    """Where outcomes are kept: `dpsco_core.runs.store.Store`."""
+    """The interface of a store of outcomes, such as `dpsco_core.runs.store.Store`."""
 
     def begin(self, scenario: Scenario) -> None:
-        """Note that a study was begun."""
+        """Record that a study was begun."""
 
     def get(self, cell: Cell) -> Outcome | None:
-        """Return the outcome of a cell if it is there."""
+        """Return the outcome of a cell, or None if it is not stored."""
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep the outcome of a cell."""
+        """Store the outcome of a cell."""
 
 
 def study(
@@ -257,12 +257,12 @@ def study(
     scenario : Scenario
         Validated here against the library's limits.
     executor : concurrent.futures.Executor, optional
-        Where cells run; the same numbers come out, in the order in which they finish. (Machines
+        Where cells run; the numbers are the same, in the order in which cells finish. (Machines
         with other processors may differ in the last digits.) See
-        `dpsco_core.runs.executors.processes` and `dpsco_core.runs.dask_cluster.cluster`. None:
-        here, in the order of `cells`.
+        `dpsco_core.runs.executors.processes` and `dpsco_core.runs.dask_cluster.cluster`. None runs
+        them in this process, in the order of `cells`.
     store : Store, optional
-        Where outcomes are kept as they finish: those that are there are not run again.
+        Where outcomes are stored as they finish; cells that it already has do not run again.
 
     Yields
     ------
@@ -275,56 +275,55 @@ def study(
         store.begin(scenario)
     if executor is None:
         for cell in todo:
-            known = None if store is None else store.get(cell)
-            yield known or _kept(cell, run_cell(cell), store)
+            stored = None if store is None else store.get(cell)
+            yield stored or _store_outcome(cell, run_cell(cell), store)
         return
     if store is not None:
         pairs = [(cell, store.get(cell)) for cell in todo]
         yield from (outcome for _, outcome in pairs if outcome is not None)
         todo = iter([cell for cell, outcome in pairs if outcome is None])
-    large, todo = _parted(todo)
-    for cell in large:  # one after another, each by all workers
-        yield _kept(cell, run_cell(cell, executor), store)
+    large, todo = _split_by_sharing(todo)
+    for cell in large:  # one after another, each shared by all workers
+        yield _store_outcome(cell, run_cell(cell, executor), store)
     # Cells with the same data share their point and their trial.
     with closing(in_groups(executor, run_cell, todo, lambda c: (c.point, c.trial))) as results:
         for cell, outcome in results:
-            yield _kept(cell, outcome, store)
+            yield _store_outcome(cell, outcome, store)
 
 
 def spreads(point: Scenario, method: str) -> bool:
-    """Whether a method sums over more records than are held: then all workers share its cells."""
+    """Whether all workers share a cell: its method sums over more records than memory holds."""
     return method_class(method).reads == "summed" and streamed(point.n, point.m, point.d)
 
 
-def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
-    """Return the cells that all workers share, and the others."""
+def _split_by_sharing(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
+    """Return the cells that all workers share, and the remaining ones."""
     shared: list[Cell] = []
-    others: list[Cell] = []
+    single: list[Cell] = []
     for cell in todo:
-        (shared if spreads(cell.point, cell.method) else others).append(cell)
-    return shared, iter(others)
+        (shared if spreads(cell.point, cell.method) else single).append(cell)
+    return shared, iter(single)
 
 
-def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
+def _store_outcome(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
     if store is not None and not outcome.failed:
         store.put(cell, outcome)
     return outcome
 
 
 @LastOfThread
-def _draw(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
-    """Return what `_drawn` does, with all its arrays closed: every method of the trial reads it."""
-    shared = _drawn(point, trial)
+def _cached_dataset(point: Scenario, trial: int) -> tuple[Problem, Dataset]:
+    """Return the dataset of a trial, read-only because every method of the trial reads it."""
+    shared = _draw_dataset(point, trial)
     close_arrays(shared)
     return shared
 
 
-def _drawn(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
-    """Return the problem drawn from its prior, and its records; the last ones are kept.
+def _draw_dataset(point: Scenario, trial: int) -> tuple[Problem, Dataset]:
+    """Return the problem, drawn from its prior if it has one, and its records.
 
-    More than fit are drawn as they are read: the same numbers.
-
-    `point` comes from `data_point`, so that runs which share their data share them here.
+    Records that do not fit into memory are drawn as they are read, with the same numbers. `point`
+    comes from `data_point`, so that runs with the same data share them.
     """
     rng = stream(point.seed, f"data {_text(point)}", trial)
     problem = point.instance.problem.draw(rng)
@@ -339,9 +338,9 @@ def _drawn(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
 
 
 def data_point(point: Scenario) -> Scenario:
-    """Return `point` with the fields that do not change the data set to one value.
+    """Return `point` with the fields that do not change its data set to fixed values.
 
-    The budget changes the data of a hard instance only, through its spike probability.
+    The budget changes only the data of a hard instance, through its spike probability.
     """
     point = replace(point, **OF_RUN)
     if point.instance.spike_probability is None:
@@ -351,11 +350,11 @@ def data_point(point: Scenario) -> Scenario:
 
 def _text(point: Scenario) -> str:
     values = point.to_dict().items()
-    return " ".join(f"{name}={to_text(value)}" for name, value in values if keyed(name, value))
+    return " ".join(f"{name}={to_text(value)}" for name, value in values if is_in_key(name, value))
 
 
 def stream(seed: int, label: str, trial: int) -> np.random.Generator:
-    """Return the generator of one stream: the label's hash, the seed and the trial make it."""
+    """Return the generator of one stream, seeded by the label's hash, the seed and the trial."""
     digest = hashlib.blake2b(label.encode(), digest_size=16).digest()
     words = np.random.SeedSequence([seed, int.from_bytes(digest, "little"), trial])
     return np.random.Generator(np.random.PCG64DXSM(words))

@@ -1,45 +1,45 @@
-"""How long a run still takes, from what its cells were predicted to take and what they took."""
+"""The remaining time of a run, from the predicted and the measured seconds of its cells."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-WEIGHT = 1e-3  # the prediction as it was weighs as a cell of 3 % of the largest one's seconds
+WEIGHT = 1e-3  # the prior prediction counts as a cell with 3 % of the largest predicted seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Cells that are alike: of one method at one point of the axis, all new or all known."""
+    """A group of similar cells: one method at one point of the axis, all new or all stored."""
 
     method: str
-    at: Hashable  # what else tells them from others
-    predicted: float  # seconds of a cell
+    key: Hashable  # distinguishes the kinds of one method
+    predicted: float  # seconds per cell
 
 
 class TimeLeft:
-    """The seconds that the rest of a run takes.
+    """The remaining seconds of a run.
 
-    Cells of a kind that has run take its mean. The others take what is predicted, times a factor
-    of their method: a least-squares fit, in which large cells weigh most, as the first small ones
-    also pay for what is made only once. A method that has not run yet has the factor of all.
+    A kind with finished cells takes their mean. Other kinds take their prediction times a factor
+    of their method, fitted by least squares so that large cells weigh most: the first small cells
+    also pay for one-time preparations. A method with no finished cell takes the common factor.
     """
 
     def __init__(
         self,
-        cells: Iterable[Kind],  # all of the run, one for each cell
+        cells: Iterable[Kind],  # the kind of every cell of the run
     ) -> None:
-        self._left: dict[Kind, int] = defaultdict(int)
+        self._remaining: dict[Kind, int] = defaultdict(int)
         for cell in cells:
-            self._left[cell] += 1
+            self._remaining[cell] += 1
         self._spent: dict[Kind, float] = defaultdict(float)
         self._count: dict[Kind, int] = defaultdict(int)
         self._products: dict[str, float] = defaultdict(float)
         self._squares: dict[str, float] = defaultdict(float)
-        self._largest = max((kind.predicted for kind in self._left), default=0.0) ** 2
+        self._largest = max((kind.predicted for kind in self._remaining), default=0.0) ** 2
 
-    def took(self, cell: Kind, seconds: float) -> None:
-        """Note that a cell has run."""
-        self._left[cell] -= 1
+    def record(self, cell: Kind, seconds: float) -> None:
+        """Record that a cell has run, and its seconds."""
+        self._remaining[cell] -= 1
         self._spent[cell] += seconds
         self._count[cell] += 1
         self._products[cell.method] += cell.predicted * seconds
@@ -47,11 +47,11 @@ class TimeLeft:
 
     @property
     def seconds(self) -> float:
-        """The prediction for all cells that have not run."""
+        """The predicted seconds of all cells that have not run."""
         weight = WEIGHT * self._largest
         common = _ratio(sum(self._products.values()), sum(self._squares.values()), weight, 1.0)
         total = 0.0
-        for kind, count in self._left.items():
+        for kind, count in self._remaining.items():
             if self._count[kind]:
                 total += count * self._spent[kind] / self._count[kind]
                 continue

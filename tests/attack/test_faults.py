@@ -39,7 +39,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave 50 MB free; whoever draws a sample all the same fails."""
     monkeypatch.setattr(memory, "bytes_free", lambda: 50e6)
     module = sys.modules["dpsco_core.runs.study"]
-    monkeypatch.setattr(module, "_draw", lambda *_: pytest.fail("a sample was drawn"))
+    monkeypatch.setattr(module, "_cached_dataset", lambda *_: pytest.fail("a sample was drawn"))
 
 
 @pytest.mark.usefixtures("little_memory")

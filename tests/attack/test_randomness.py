@@ -96,8 +96,8 @@ def test_a_block_starts_so_many_jumps_after_the_first() -> None:
     bits = np.random.PCG64DXSM(np.random.SeedSequence((3, 4)))
     for block in (0, 1, 2, 9):
         expected = bits.jumped(block).random_raw(3) if block else bits.jumped(0).random_raw(3)
-        assert (streams.at(block).bit_generator.random_raw(3) == expected).all()
-    starts = {int(first.at(b).bit_generator.random_raw()) for b in range(3000)}
+        assert (streams.generator(block).bit_generator.random_raw(3) == expected).all()
+    starts = {int(first.generator(b).bit_generator.random_raw()) for b in range(3000)}
     assert len(starts) == 3000
 
 

@@ -40,7 +40,7 @@ from dpsco_core.catalogue import METHOD_SLUGS, make_method, method_card
 from dpsco_core.cli.study import read_scenario
 from dpsco_core.runs.cost import too_large
 from dpsco_core.runs.memory import bytes_held
-from dpsco_core.runs.study import own_setting
+from dpsco_core.runs.study import method_setting
 from dpsco_core.scenario import DELTA_MIN, Scenario
 from tests.attack.nasty import (
     ANY_TEXT,
@@ -333,7 +333,7 @@ def test_every_method_plans_or_refuses_at_the_edges_of_the_budget(slug: str) -> 
         ).validate()
         try:
             make_method(slug, scenario.calibration, scenario.tuning).plan(
-                own_setting(scenario, slug)
+                method_setting(scenario, slug)
             )
         except NotApplicable as refused:
             reason = refused.reason

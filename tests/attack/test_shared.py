@@ -19,7 +19,7 @@ from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy import ZCDP, GaussianNoise, Ledger
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
-from dpsco_core.runs.study import _draw, data_point, planned
+from dpsco_core.runs.study import _cached_dataset, data_point, planned
 from dpsco_core.scenario import Scenario
 from tests.test_extend import BLOCKS, METHOD, told
 
@@ -130,7 +130,7 @@ def assert_closed(name: str, array: np.ndarray) -> None:
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
     point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
-    instance, sample = _draw(point, 0)
+    instance, sample = _cached_dataset(point, 0)
     drawn = list(arrays(sample, "sample"))
     assert drawn
     for name, array in (*drawn, *arrays(instance, "problem")):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
-from dpsco_core.audit.engine import Audit, Found, run_audit, seconds_a_run, steps
+from dpsco_core.audit.engine import Audit, AuditFindings, audit_steps, run_audit, seconds_a_run
 from dpsco_core.audit.stages import neighbours, stage
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import METHODS, make_method, method_card
@@ -47,14 +47,14 @@ QUICK = [*AT_ONCE, "sco.phased-sgd", "user.clipped-means"]
 LONG = [slug for slug in AUDITED if slug not in QUICK and slug not in SLOW]
 
 
-def task(method: str, runs: int, **more: object) -> Audit:
-    made = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
-    return replace(made, **more)  # type: ignore[arg-type]
+def task(method: str, runs: int, **fields: object) -> Audit:
+    task = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
+    return replace(task, **fields)  # type: ignore[arg-type]
 
 
-def audited(whole: Audit) -> Found:
-    *_, last = run_audit(whole)
-    return last
+def audited(whole: Audit) -> AuditFindings:
+    *_, last_findings = run_audit(whole)
+    return last_findings
 
 
 def check(method: str, runs: int) -> None:
@@ -105,11 +105,11 @@ def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
     assert honest.caught_at is None and not honest.flaws
 
 
-def scaled_to_the_largest_norm(least: float) -> Callable[..., Release]:
-    """A release whose clip and noise are the largest norm of the records, or `least`."""
+def scaled_to_the_largest_norm(smallest_norm: float) -> Callable[..., Release]:
+    """A release whose clip and noise are the largest norm of the records, or `smallest_norm`."""
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
-        largest = max(float(rows.norms().max()), least)
+        largest = max(float(rows.norms().max()), smallest_norm)
         mean = rows.x.mean(axis=0)
         sensitivity = 2 * largest / rows.n
         rho = ledger.budget.to_zcdp().rho
@@ -120,18 +120,22 @@ def scaled_to_the_largest_norm(least: float) -> Callable[..., Release]:
 
 
 @pytest.mark.parametrize(
-    ("least", "said"), [(1e-3, "so it is chosen from the data"), (0.0, "on the other it fails")]
+    ("smallest_norm", "message"),
+    [(1e-3, "so it is chosen from the data"), (0.0, "on the other it fails")],
 )
 def test_noise_that_is_scaled_to_the_largest_norm_is_refuted_by_default(
-    least: float, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    smallest_norm: float,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Far neighbours on two sides have one norm: a record at 0 tells, and so do the books."""
-    monkeypatch.setattr(SimpleClipping, "release", scaled_to_the_largest_norm(least))
+    monkeypatch.setattr(SimpleClipping, "release", scaled_to_the_largest_norm(smallest_norm))
     assert main(["audit", "--method", "mean.clipped", "--trials", "500", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["verdict"] == "refuted" and printed["caught_at"] <= 500
     assert printed["looks"][-1]["against"] == "0"
-    assert said in printed["notes"][0]
+    assert message in printed["notes"][0]
 
 
 def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
@@ -167,19 +171,19 @@ def test_the_verdict_is_refuted_or_not_refuted_and_never_more(
 def test_a_refused_fault_names_a_method_for_the_same_problem(method: str) -> None:
     with pytest.raises(NotApplicable) as refused:
         next(run_audit(Audit(point=stage(method), fault="no-clipping")))
-    named = str(refused.value).rsplit(" or ", 1)[1].rstrip(".")
-    assert set(method_card(named).problems) & set(method_card(method).problems)
-    assert PRIVATE[named].clip is not None and "loss" not in str(refused.value)
+    suggestion = str(refused.value).rsplit(" or ", 1)[1].rstrip(".")
+    assert set(method_card(suggestion).problems) & set(method_card(method).problems)
+    assert PRIVATE[suggestion].clip is not None and "loss" not in str(refused.value)
 
 
 def test_the_bound_rises_and_repeats() -> None:
-    looked = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
-    bounds = [result.epsilon_lower_bound for result in looked]
+    looks = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
+    bounds = [result.epsilon_lower_bound for result in looks]
     assert bounds == sorted(bounds) and bounds[0] < 0.2 < bounds[-1] < 1
-    again = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
-    assert [result.epsilon_lower_bound for result in again] == bounds
-    other = replace(stage("mean.clipped"), seed=1)
-    assert audited(Audit(point=other, runs=20_000)).epsilon_lower_bound != bounds[-1]
+    repeated = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
+    assert [result.epsilon_lower_bound for result in repeated] == bounds
+    other_seed = replace(stage("mean.clipped"), seed=1)
+    assert audited(Audit(point=other_seed, runs=20_000)).epsilon_lower_bound != bounds[-1]
 
 
 def test_runs_one_by_one_and_at_once_have_one_law() -> None:
@@ -191,13 +195,13 @@ def test_runs_one_by_one_and_at_once_have_one_law() -> None:
         point = replace(stage(slug), d=2, epsilon=1.0, delta=0.05)
         pair, method = neighbours(point), make_method(slug, "tight", "practical")
         rng = np.random.default_rng(7)
-        many = ManyRuns(budget, runs=1500, factor=0.5)
+        ledger_of_many = ManyRuns(budget, runs=1500, factor=0.5)
         plan = method.plan(point.setting)
-        at_once = method.release(pair.one, plan, many, rng).value  # type: ignore[arg-type]
+        at_once = method.release(pair.data, plan, ledger_of_many, rng).value  # type: ignore[arg-type]
         single = np.array(
             [
                 method.release(  # type: ignore[arg-type]
-                    pair.one, plan, WrongNoise(budget, factor=0.5), rng
+                    pair.data, plan, WrongNoise(budget, factor=0.5), rng
                 ).value
                 for _ in range(1500)
             ]
@@ -205,7 +209,7 @@ def test_runs_one_by_one_and_at_once_have_one_law() -> None:
         assert at_once.shape == single.shape == (1500, 2)
         for j in range(2):
             assert ks_2samp(at_once[:, j], single[:, j]).pvalue > 1e-6
-        assert len(many.entries) == 1
+        assert len(ledger_of_many.entries) == 1
 
 
 def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -> None:
@@ -215,7 +219,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
     amplified, shuffled = amplify(1000, 1.0, 0.05, "numerical"), shuffle_steps(1000, 1.0, 0.05)
     assert amplified is not None and shuffled.amplified
 
-    def noises(ledger: type[Ledger], **more: float) -> dict[str, np.ndarray]:
+    def noises(ledger: type[Ledger], **fields: float) -> dict[str, np.ndarray]:
         rng, zero = np.random.default_rng(8), np.zeros(3)
         kinds = {
             "gaussian": lambda b: b.release(GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng),
@@ -247,12 +251,12 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
                 b.open(TestedReleases(release=tested, size=3, rng=rng), label="x")
             ),
         }
-        drawn = {}
+        noise_by_ledger = {}
         for name, draw in kinds.items():
-            book = ledger(budget, **more)
-            drawn[name] = draw(book)
-            drawn[f"{name} entries"] = book.entries
-        return drawn
+            book = ledger(budget, **fields)
+            noise_by_ledger[name] = draw(book)
+            noise_by_ledger[f"{name} entries"] = book.entries
+        return noise_by_ledger
 
     right, wrong = noises(Ledger), noises(WrongNoise, factor=0.25)
     for name, noise in right.items():
@@ -274,10 +278,10 @@ def _passed(opened: object) -> np.ndarray:
 def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method: str) -> None:
     point = stage(method)
     pair = neighbours(point.validate())
-    records = [getattr(data, "records", data) for data in (pair.one, pair.two)]
+    records = [getattr(data, "records", data) for data in (pair.data, pair.neighbour_data)]
     holders = [getattr(r, "features", getattr(r, "points", r)) for r in records]
-    one, two = (holder.x for holder in holders)
-    changed = np.flatnonzero((one != two).any(axis=1))
+    worst, neighbour = (holder.x for holder in holders)
+    changed = np.flatnonzero((worst != neighbour).any(axis=1))
     assert changed.tolist() == list(range(point.m))
     if method in SLOW:
         return
@@ -299,7 +303,7 @@ def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: s
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "field_name"),
     [
         ({"runs": 41}, "trials"),
         ({"runs": 20}, "trials"),
@@ -310,17 +314,17 @@ def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: s
         ({"point": Scenario()}, "method"),
     ],
 )
-def test_a_wrong_audit_names_the_field(change: dict[str, object], named: str) -> None:
-    made = replace(Audit(point=stage("mean.clipped")), **change)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match=rf"^{named} must be"):
-        made.validate()
+def test_a_wrong_audit_names_the_field(change: dict[str, object], field_name: str) -> None:
+    task = replace(Audit(point=stage("mean.clipped")), **change)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=rf"^{field_name} must be"):
+        task.validate()
 
 
 def test_an_audit_tells_how_far_it_is_and_how_long_it_takes() -> None:
-    made = Audit(point=stage("sco.phased-sgd"), runs=400)
-    done = [done for done, _ in steps(made)]
-    assert done == [100, 200, 300, 400, 500][: len(done)] and done[-1] == 400
-    assert 0 < seconds_a_run(made) < 1
+    task = Audit(point=stage("sco.phased-sgd"), runs=400)
+    runs_done = [runs_done for runs_done, _ in audit_steps(task)]
+    assert runs_done == [100, 200, 300, 400, 500][: len(runs_done)] and runs_done[-1] == 400
+    assert 0 < seconds_a_run(task) < 1
     assert seconds_a_run(Audit(point=stage("mean.clipped"))) == 0
 
 

@@ -49,11 +49,13 @@ def test_what_is_proven_is_never_negative_and_falls_with_delta() -> None:
     assert bounds[-1] == 0 and bounds[0] < math.log(10)
 
 
-def alarms(one: np.ndarray, two: np.ndarray, claim: float, delta: float, level: float) -> int:
+def alarms(
+    outputs: np.ndarray, neighbour_outputs: np.ndarray, claim: float, delta: float, level: float
+) -> int:
     """Count the audits, one a row of the samples, that refute a claim."""
     evidence = (
         audit(a[:, None], b[:, None], delta=delta, confidence=1 - level)
-        for a, b in zip(one, two, strict=True)
+        for a, b in zip(outputs, neighbour_outputs, strict=True)
     )
     return sum(e.epsilon_lower_bound > claim for e in evidence)
 
@@ -68,57 +70,65 @@ LEVEL, AUDITS, RUNS = 0.2, 150, 200  # a loose level, so that alarms are seen at
 
 def test_two_samples_of_one_law_are_hardly_ever_told_apart() -> None:
     rng = np.random.default_rng(1)
-    one, two = rng.standard_cauchy((2, AUDITS, RUNS))
-    assert alarms(one, two, 0.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
+    outputs, neighbour_outputs = rng.standard_cauchy((2, AUDITS, RUNS))
+    assert alarms(outputs, neighbour_outputs, 0.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
 
 
 def test_an_honest_mechanism_is_hardly_ever_accused() -> None:
     """Laplace noise, whose epsilon is attained by every half-line: the claim is exactly true."""
     rng = np.random.default_rng(2)
-    one, two = rng.laplace(size=(2, AUDITS, RUNS))
-    assert alarms(one + 1.0, two, 1.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
+    outputs, neighbour_outputs = rng.laplace(size=(2, AUDITS, RUNS))
+    assert alarms(outputs + 1.0, neighbour_outputs, 1.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
     # Counted honestly, not because the audit is blind: a quarter of the claim is refuted.
-    assert alarms(one + 1.0, two, 0.25, 0.0, LEVEL) > AUDITS / 2
+    assert alarms(outputs + 1.0, neighbour_outputs, 0.25, 0.0, LEVEL) > AUDITS / 2
 
 
 def test_gaussian_noise_keeps_to_its_exact_curve_and_half_of_it_does_not() -> None:
     rng = np.random.default_rng(3)
     rho, delta = 0.5, 0.1
     claim, shift = gaussian_epsilon(rho, delta), math.sqrt(2 * rho)
-    one, two = rng.normal(size=(2, 8000, 1))
-    honest = audit(one + shift, two, delta=delta, confidence=1 - FALSE_ALARM)
+    outputs, neighbour_outputs = rng.normal(size=(2, 8000, 1))
+    honest = audit(outputs + shift, neighbour_outputs, delta=delta, confidence=1 - FALSE_ALARM)
     assert 0.4 * claim < honest.epsilon_lower_bound <= claim
-    halved = audit(one + 2 * shift, two, delta=delta, confidence=1 - FALSE_ALARM)
+    halved = audit(outputs + 2 * shift, neighbour_outputs, delta=delta, confidence=1 - FALSE_ALARM)
     assert halved.epsilon_lower_bound > claim
 
 
 def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
     """Samples that differ in the even runs only: whatever is chosen, nothing is proven."""
     rng = np.random.default_rng(4)
-    one, two = rng.normal(size=(2, 2000, 1))
-    one[::2] += 10.0
-    assert audit(one, two, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound == 0
-    one[1::2] += 10.0
-    assert audit(one, two, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound > 3
+    outputs, neighbour_outputs = rng.normal(size=(2, 2000, 1))
+    outputs[::2] += 10.0
+    assert (
+        audit(outputs, neighbour_outputs, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound
+        == 0
+    )
+    outputs[1::2] += 10.0
+    assert (
+        audit(outputs, neighbour_outputs, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound
+        > 3
+    )
 
 
 def test_either_neighbour_may_be_the_likelier_and_the_event_either_side() -> None:
     rng = np.random.default_rng(5)
     narrow, wide = rng.normal(size=1000), np.abs(rng.normal(size=1000)) * 30 + 8
-    for one, two, above, likelier in (
+    for outputs, neighbour_outputs, is_above, likelier in (
         (wide, narrow, True, True),
         (narrow, wide, True, False),
         (-wide, narrow, False, True),
         (narrow, -wide, False, False),
     ):
-        cut, side, first = best_event(one, two, 0.0, 0.001)
-        rate = [((x > cut) == side).mean() for x in (one, two)]
-        assert (rate[0] > rate[1]) == first
-        evidence = audit(one[:, None], two[:, None], delta=0.0, confidence=0.999)
-        swapped = audit(two[:, None], one[:, None], delta=0.0, confidence=0.999)
+        cut, side, is_first_likelier = best_event(outputs, neighbour_outputs, 0.0, 0.001)
+        rate = [((x > cut) == side).mean() for x in (outputs, neighbour_outputs)]
+        assert (rate[0] > rate[1]) == is_first_likelier
+        evidence = audit(outputs[:, None], neighbour_outputs[:, None], delta=0.0, confidence=0.999)
+        swapped = audit(neighbour_outputs[:, None], outputs[:, None], delta=0.0, confidence=0.999)
         assert evidence.epsilon_lower_bound == pytest.approx(swapped.epsilon_lower_bound)
         assert evidence.epsilon_lower_bound > 3
-        assert {(side, first), (not side, not first)} >= {(above, likelier)}
+        assert {(side, is_first_likelier), (not side, not is_first_likelier)} >= {
+            (is_above, likelier)
+        }
 
 
 def test_the_direction_finds_a_small_shift_among_loud_and_constant_numbers() -> None:
@@ -126,12 +136,12 @@ def test_the_direction_finds_a_small_shift_among_loud_and_constant_numbers() -> 
     loud = 100 * rng.normal(size=(2, 2000, 1))
     quiet = rng.normal(size=(2, 2000, 1))
     constant = np.full((2, 2000, 1), 7.0)
-    one, two = np.concatenate([loud, loud + quiet, constant], axis=2)
-    one[:, 1] += 3.0
-    direction = separating_direction(one, two)
+    outputs, neighbour_outputs = np.concatenate([loud, loud + quiet, constant], axis=2)
+    outputs[:, 1] += 3.0
+    direction = separating_direction(outputs, neighbour_outputs)
     assert direction[2] == 0
     assert direction[0] == pytest.approx(-direction[1], rel=0.05)
-    assert audit(one, two, delta=0.0, confidence=0.999).epsilon_lower_bound > 3
+    assert audit(outputs, neighbour_outputs, delta=0.0, confidence=0.999).epsilon_lower_bound > 3
 
 
 def test_looks_share_the_allowance() -> None:
@@ -142,7 +152,7 @@ def test_looks_share_the_allowance() -> None:
 
 def test_what_is_no_audit_is_refused() -> None:
     good = np.zeros((40, 1))
-    for one, two, delta, confidence in (
+    for outputs, neighbour_outputs, delta, confidence in (
         (good, good[:20], 0.0, 0.9),
         (good[:19], good[:19], 0.0, 0.9),
         (good, good, 1.0, 0.9),
@@ -150,4 +160,4 @@ def test_what_is_no_audit_is_refused() -> None:
         (good, np.full((40, 1), np.nan), 0.0, 0.9),
     ):
         with pytest.raises(InvalidInput):
-            audit(one, two, delta=delta, confidence=confidence)
+            audit(outputs, neighbour_outputs, delta=delta, confidence=confidence)

@@ -122,7 +122,7 @@ class AtOnce(Executor):
 def work(executor: Executor, at: str) -> None:
     """Run two calls, and stop reading after the first."""
     todo = iter([("a", 2), ("b", 3)])
-    with closing(finished(executor, abs, lambda: next(todo, None), ahead=2)) as results:
+    with closing(finished(executor, abs, lambda: next(todo, None), most_calls=2)) as results:
         next(results)
         assert at == "cancel"
 

@@ -52,7 +52,7 @@ def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> Non
 def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) -> None:
     which = bound(slug)
     card = which.card
-    inside = {p for p in ("mean", *SCO_PROBLEMS) if own_class(p).bends_as(card.loss_class)}
+    inside = {p for p in ("mean", *SCO_PROBLEMS) if own_class(p).has_curvature_of(card.loss_class)}
     assert set(card.problems) <= inside
     if card.of_law:
         inside = {card.instance_problem}
@@ -63,7 +63,7 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
         assert all(card.applies_to(own_class(p)) for p in card.problems)
     else:
         # The hard instance is in the class of the statement, and made by the problem on the card.
-        assert card.instance_class.bends_as(card.loss_class)
+        assert card.instance_class.has_curvature_of(card.loss_class)
         assert card.instance_class.lipschitz or not card.loss_class.lipschitz
         assert card.instance_class.smooth or not card.loss_class.smooth
         made_by = own_class(card.instance_problem)
@@ -72,21 +72,21 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
 
 
 def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> None:
-    assert classes.SMOOTH_STRONG.within(classes.SMOOTH)
-    assert classes.LINEAR.within(classes.SMOOTH) and classes.LINEAR.within(classes.CONVEX)
-    assert classes.LIPSCHITZ_LINEAR.within(classes.GENERALISED_LINEAR)
-    assert not classes.LINEAR.within(classes.STRONG)
-    assert not classes.LINEAR.within(classes.LIPSCHITZ)
-    assert not classes.CONVEX.within(classes.SMOOTH)
-    assert not classes.MEAN.within(classes.CONVEX) and not classes.CONVEX.within(classes.MEAN)
+    assert classes.SMOOTH_STRONG.is_within(classes.SMOOTH)
+    assert classes.LINEAR.is_within(classes.SMOOTH) and classes.LINEAR.is_within(classes.CONVEX)
+    assert classes.LIPSCHITZ_LINEAR.is_within(classes.GENERALISED_LINEAR)
+    assert not classes.LINEAR.is_within(classes.STRONG)
+    assert not classes.LINEAR.is_within(classes.LIPSCHITZ)
+    assert not classes.CONVEX.is_within(classes.SMOOTH)
+    assert not classes.MEAN.is_within(classes.CONVEX) and not classes.CONVEX.is_within(classes.MEAN)
     for a, b, c in product(EVERY, repeat=3):
-        assert a.within(a)
-        assert a == b or not (a.within(b) and b.within(a))
-        assert a.within(c) or not (a.within(b) and b.within(c))
+        assert a.is_within(a)
+        assert a == b or not (a.is_within(b) and b.is_within(a))
+        assert a.is_within(c) or not (a.is_within(b) and b.is_within(c))
     assert len({str(c) for c in EVERY}) == len(EVERY)
     assert str(classes.SMOOTH_LIPSCHITZ_STRONG) == "smooth Lipschitz strongly convex"
-    assert classes.SQUARED_DISTANCE.within(classes.SMOOTH_STRONG)
-    assert not classes.SMOOTH_STRONG.bends_as(classes.SQUARED_DISTANCE)
+    assert classes.SQUARED_DISTANCE.is_within(classes.SMOOTH_STRONG)
+    assert not classes.SMOOTH_STRONG.has_curvature_of(classes.SQUARED_DISTANCE)
     assert str(classes.LIPSCHITZ_SQUARED_DISTANCE) == "Lipschitz squared-distance"
 
 

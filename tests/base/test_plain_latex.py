@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dpsco_core.base.plain_latex import KNOWN, plain_formula, plain_text
+from dpsco_core.base.plain_latex import KNOWN_COMMANDS, plain_formula, plain_text
 from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS
 from dpsco_core.cli.main import main
 from dpsco_core.explain.methods.stories import story
@@ -51,7 +51,7 @@ def formulas() -> list[str]:
 def test_every_command_of_a_story_or_a_bound_is_known() -> None:
     assert len(formulas()) > 500
     used = {m for text in formulas() for m in re.findall(r"\\([A-Za-z]+|.)", text)}
-    assert used <= KNOWN
+    assert used <= KNOWN_COMMANDS
 
 
 def test_no_formula_leaves_a_command_and_brackets_match() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from dpsco_core import __version__
-from dpsco_core.base.parsing import among
+from dpsco_core.base.parsing import describe_choices
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     DISTRIBUTION_SLUGS,
@@ -399,17 +399,17 @@ def test_one_bound_is_printed_and_evaluated_alone(
         ),
         (
             ("--problem", "logistic", "--method", "mean.clipped"),
-            f"method must be {among(methods_for('logistic'), 'mean.clipped')} "
+            f"method must be {describe_choices(methods_for('logistic'), 'mean.clipped')} "
             "for the problem logistic, got method=mean.clipped.",
         ),
         (
             ("--method", "sco.erm"),
-            f"method must be {among(methods_for('mean'), 'sco.erm')} for the problem mean, "
-            "got method=sco.erm.",
+            f"method must be {describe_choices(methods_for('mean'), 'sco.erm')} "
+            "for the problem mean, got method=sco.erm.",
         ),
         (
             ("--problem", "huber", "--method", "sco.none"),
-            f"method must be {among(METHOD_SLUGS, 'sco.none')}, got method=sco.none.",
+            f"method must be {describe_choices(METHOD_SLUGS, 'sco.none')}, got method=sco.none.",
         ),
         (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
         (

@@ -39,9 +39,9 @@ def test_every_block_is_the_same_drawn_alone_or_by_threads(kind: Any, n: int, d:
     key, size = draw_key(np.random.default_rng(1)), stream_rows(d)
     streams = BlockStreams(key)
     for block in reversed(range(-(-n // size))):
-        alone = np.empty_like(whole[block * size : (block + 1) * size])
-        law.fill(alone, streams.at(block))
-        assert np.array_equal(alone, whole[block * size : (block + 1) * size])
+        single_block = np.empty_like(whole[block * size : (block + 1) * size])
+        law.fill(single_block, streams.generator(block))
+        assert np.array_equal(single_block, whole[block * size : (block + 1) * size])
 
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
@@ -57,10 +57,12 @@ def test_a_block_begins_where_the_jumps_of_numpy_lead() -> None:
     key = draw_key(np.random.default_rng(3))
     streams = BlockStreams(key)
     start = np.random.PCG64DXSM(np.random.SeedSequence(key))
-    streams.at(0).standard_normal(3, dtype=np.float32)  # leaves half a word behind
+    streams.generator(0).standard_normal(3, dtype=np.float32)  # leaves half a word behind
     for block in (5, 0, 1, 123_456):
         expected = start.jumped(block)
-        assert np.array_equal(streams.at(block).bit_generator.random_raw(9), expected.random_raw(9))
+        assert np.array_equal(
+            streams.generator(block).bit_generator.random_raw(9), expected.random_raw(9)
+        )
 
 
 def test_values_out_of_range_are_named() -> None:
@@ -82,12 +84,12 @@ def test_the_layers_have_equal_areas_and_cover_the_density(shape: Any) -> None:
     # A layer ends where the density crosses its lower height: nothing lies outside of it.
     np.testing.assert_allclose(shape.density(ends[1:]), layers.heights[1:], rtol=1e-11)
     # A sure place lies under the density at the layer's upper height, or before the tail.
-    inner = layers.widths * layers.sure
+    inner = layers.widths * layers.sure_places
     assert inner[0] == pytest.approx(layers.edge, rel=1e-12)
     upper = (layers.heights + layers.steps)[1:-1]
     assert (shape.density(inner[1:-1]) >= upper * (1 - 1e-11)).all()
-    assert layers.sure[-1] == 0
-    assert (layers.sure / 2.0**PLACE_BITS).mean() > 0.98
+    assert layers.sure_places[-1] == 0
+    assert (layers.sure_places / 2.0**PLACE_BITS).mean() > 0.98
     # The area of the lowest layer is its rectangle and the tail.
     tail, _ = integrate.quad(lambda x: float(shape.density(np.array(x))), layers.edge, math.inf)
     rectangle = layers.edge * layers.heights[1]
@@ -107,8 +109,8 @@ def test_layers_edges_and_tail_have_the_law(shape: Any) -> None:
     counts = np.bincount(np.searchsorted(bounds, draws), minlength=bounds.size + 1)
     masses = np.diff(np.concatenate(([0.0], law.cdf(bounds), [1.0])))
     assert stats.chisquare(counts, masses / masses.sum() * draws.size).pvalue > FALSE_ALARM
-    beyond = np.abs(draws[np.abs(draws) > layers.edge])
-    tail = law.sf(beyond) / law.sf(layers.edge)
+    tail_draws = np.abs(draws[np.abs(draws) > layers.edge])
+    tail = law.sf(tail_draws) / law.sf(layers.edge)
     assert tail.size > 100
     assert stats.kstest(tail, "uniform").pvalue > FALSE_ALARM
 

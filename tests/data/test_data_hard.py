@@ -22,7 +22,7 @@ FALSE_ALARM = 1e-6
 CASES = [(d, p, q) for d in (2, 5, 12) for p in (2.0, 2.7, 6.0) for q in (1e-4, 0.1, 0.5, 0.93)]
 
 
-def drawn(kind: Any, d: int = 6, p: float = 3.0, q: float = 0.1, seed: int = 0) -> Any:
+def draw_instance(kind: Any, d: int = 6, p: float = 3.0, q: float = 0.1, seed: int = 0) -> Any:
     law = kind(d=d, moment_order=p, spike_probability=q)
     return law.draw(np.random.default_rng(seed))
 
@@ -37,7 +37,7 @@ def atoms(law: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 @each("kind", HARD)
 @each(("d", "p", "q"), CASES)
 def test_moments_are_those_of_the_two_atoms(kind: Any, d: int, p: float, q: float) -> None:
-    law = drawn(kind, d, p, q)
+    law = draw_instance(kind, d, p, q)
     points, mass = atoms(law)
     mean = mass @ points
     np.testing.assert_allclose(law.mean, mean, rtol=1e-12)
@@ -56,7 +56,7 @@ def test_moments_are_those_of_the_two_atoms(kind: Any, d: int, p: float, q: floa
 def test_the_stated_moment_is_the_closed_form_and_at_most_one(
     kind: Any, d: int, p: float, q: float
 ) -> None:
-    moment = drawn(kind, d, p, q).moment(p)
+    moment = draw_instance(kind, d, p, q).moment(p)
     assert moment == pytest.approx((1 - q) ** p + (1 - q) * q ** (p - 1), rel=1e-12)
     assert moment <= (1 - q) * (1 + 1e-15)
 
@@ -66,7 +66,7 @@ def test_the_stated_moment_is_the_closed_form_and_at_most_one(
 def test_the_directional_moment_is_attained_and_never_exceeded(
     kind: Any, d: int, p: float, q: float
 ) -> None:
-    law = drawn(kind, d, p, q)
+    law = draw_instance(kind, d, p, q)
     points, mass = atoms(law)
     rng = np.random.default_rng(1)
     worst = np.array(law.pattern, dtype=float)
@@ -79,7 +79,7 @@ def test_the_directional_moment_is_attained_and_never_exceeded(
 
 @pytest.mark.parametrize("kind", HARD)
 def test_certain_spikes_are_a_point_mass(kind: Any) -> None:
-    law = drawn(kind, q=1.0)
+    law = draw_instance(kind, q=1.0)
     assert law.moment(0) == 1.0
     assert law.moment(2) == law.variance_trace == law.directional_moment == 0.0
     x = law.sample(5, np.random.default_rng(0)).x
@@ -89,7 +89,7 @@ def test_certain_spikes_are_a_point_mass(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", HARD)
 def test_moments_of_rare_spikes_do_not_overflow(kind: Any) -> None:
-    law = drawn(kind, d=4, p=2.0, q=1e-300)
+    law = draw_instance(kind, d=4, p=2.0, q=1e-300)
     assert law.moment(2) == pytest.approx(1.0, abs=1e-12)
     assert law.moment(3) == pytest.approx(1e150, rel=1e-9)
     assert law.moment(9) == math.inf
@@ -99,17 +99,17 @@ def test_moments_of_rare_spikes_do_not_overflow(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", HARD)
 def test_two_patterns_are_at_total_variation_of_the_spike_probability(kind: Any) -> None:
-    first, second = drawn(kind, seed=0), drawn(kind, seed=1)
-    assert first.pattern != second.pattern
+    first_law, other_law = draw_instance(kind, seed=0), draw_instance(kind, seed=1)
+    assert first_law.pattern != other_law.pattern
     masses: list[dict[tuple[float, ...], float]] = []
-    for law in (first, second):
+    for law in (first_law, other_law):
         points, mass = atoms(law)
         masses.append({tuple(a): float(m) for a, m in zip(points + 0.0, mass, strict=True)})
     union = masses[0].keys() | masses[1].keys()
     distance = 0.5 * sum(abs(masses[0].get(a, 0.0) - masses[1].get(a, 0.0)) for a in union)
-    assert distance == pytest.approx(first.spike_probability, rel=1e-12)
-    hamming = sum(a != b for a, b in zip(first.pattern, second.pattern, strict=True))
-    gap = float(np.linalg.norm(first.mean - second.mean))
+    assert distance == pytest.approx(first_law.spike_probability, rel=1e-12)
+    hamming = sum(a != b for a, b in zip(first_law.pattern, other_law.pattern, strict=True))
+    gap = float(np.linalg.norm(first_law.mean - other_law.mean))
     step = 1.0 if kind is Spike else 2.0
     assert gap == pytest.approx(step * 0.1 ** (2 / 3) * math.sqrt(hamming), rel=1e-12)
 
@@ -117,7 +117,7 @@ def test_two_patterns_are_at_total_variation_of_the_spike_probability(kind: Any)
 @pytest.mark.parametrize("d", [2, 3, 8, 9])
 def test_patterns_of_the_packing_have_half_the_weight(d: int) -> None:
     for seed in range(20):
-        pattern = drawn(Spike, d=d, seed=seed).pattern
+        pattern = draw_instance(Spike, d=d, seed=seed).pattern
         assert len(pattern) == d
         assert set(pattern) <= {0, 1}
         assert sum(pattern) == d // 2
@@ -139,20 +139,20 @@ def test_patterns_are_uniform_over_the_prior(kind: Any, patterns: int) -> None:
 def test_draw_gives_a_fresh_pattern_and_keeps_the_rest(kind: Any) -> None:
     rng = np.random.default_rng(3)
     law = kind(d=40, moment_order=4.0, spike_probability=0.02)
-    first, second = law.draw(rng), law.draw(rng)
+    law_a, law_b = law.draw(rng), law.draw(rng)
     assert law.pattern is None
-    assert first.pattern != second.pattern
-    assert first.draw(rng).pattern not in (first.pattern, second.pattern)
-    assert (first.d, first.moment_order, first.spike_probability) == (40, 4.0, 0.02)
-    assert all(type(v) is int for v in first.pattern)
-    again = kind(d=40, moment_order=4.0, spike_probability=0.02, pattern=first.pattern)
-    assert again == first
-    assert hash(again) == hash(first)
+    assert law_a.pattern != law_b.pattern
+    assert law_a.draw(rng).pattern not in (law_a.pattern, law_b.pattern)
+    assert (law_a.d, law_a.moment_order, law_a.spike_probability) == (40, 4.0, 0.02)
+    assert all(type(v) is int for v in law_a.pattern)
+    rebuilt = kind(d=40, moment_order=4.0, spike_probability=0.02, pattern=law_a.pattern)
+    assert rebuilt == law_a
+    assert hash(rebuilt) == hash(law_a)
 
 
 @pytest.mark.parametrize("kind", HARD)
 def test_rows_are_zero_or_the_spike_and_their_number_is_binomial(kind: Any) -> None:
-    law = drawn(kind, d=4, p=3.0, q=0.3)
+    law = draw_instance(kind, d=4, p=3.0, q=0.3)
     rng = np.random.default_rng(4)
     n, trials = 12, 5000
     spike = atoms(law)[0][1]
@@ -176,7 +176,7 @@ def test_rows_are_zero_or_the_spike_and_their_number_is_binomial(kind: Any) -> N
 
 @pytest.mark.parametrize("kind", HARD)
 def test_contaminated_rows_of_a_large_sample_are_spread_evenly(kind: Any) -> None:
-    law = drawn(kind, d=3, p=2.0, q=0.01)
+    law = draw_instance(kind, d=3, p=2.0, q=0.01)
     n = 200_000
     x = law.sample(n, np.random.default_rng(5)).x
     assert x.shape == (n, 3)
@@ -184,8 +184,8 @@ def test_contaminated_rows_of_a_large_sample_are_spread_evenly(kind: Any) -> Non
     assert stats.binomtest(int(contaminated.sum()), n, 0.01).pvalue > FALSE_ALARM
     cells = contaminated.reshape(20, -1).sum(axis=1)
     assert stats.chisquare(cells).pvalue > FALSE_ALARM
-    again = law.sample(n, np.random.default_rng(5)).x
-    assert np.array_equal(x, again)
+    redrawn = law.sample(n, np.random.default_rng(5)).x
+    assert np.array_equal(x, redrawn)
 
 
 @pytest.mark.parametrize("kind", HARD)
@@ -239,6 +239,6 @@ def test_an_order_or_a_sample_size_out_of_range_is_named(kind: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^p must be a finite number of at least 2, got p="):
         kind(moment_order=1.5, spike_probability=0.1)
     with pytest.raises(InvalidInput, match=r"^n must be a positive integer, got n=0.$"):
-        drawn(kind).sample(0, np.random.default_rng(0))
+        draw_instance(kind).sample(0, np.random.default_rng(0))
     with pytest.raises(InvalidInput, match=r"^k must be a number of at least 0, got k=-1.$"):
-        drawn(kind).moment(-1)
+        draw_instance(kind).moment(-1)

@@ -307,7 +307,7 @@ def test_a_moment_of_negative_order_is_refused(kind: Any, k: float) -> None:
 def test_student_with_many_degrees_is_normal_to_the_last_digits(nu: float) -> None:
     assert log_student_moment(nu, 0.0) == 0
     for k in (1.0, 2.0, 3.5):
-        apart = log_student_moment(nu, k) - log_normal_moment(k)
-        assert apart == pytest.approx(k * (k + 2) / (4 * nu), rel=0.01, abs=1e-12)
+        difference = log_student_moment(nu, k) - log_normal_moment(k)
+        assert difference == pytest.approx(k * (k + 2) / (4 * nu), rel=0.01, abs=1e-12)
     edges = [ziggurat(shape).edge for shape in (StudentShape(nu), NormalShape())]
     assert edges[0] == pytest.approx(edges[1], rel=20 / nu + 1e-12)

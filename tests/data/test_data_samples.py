@@ -77,8 +77,8 @@ def test_both_far_tails_have_the_right_mass(kind: Any) -> None:
     y = one_coordinate(law, 200_000 if kind is EllipticalT else 100_000, seed=12)
     u = unscaled(law).cdf(y)
     for level in (3e-4, 0.02):
-        for beyond in (u < level, u > 1 - level):
-            count = int(beyond.sum())
+        for in_tail in (u < level, u > 1 - level):
+            count = int(in_tail.sum())
             assert stats.binomtest(count, y.size, level).pvalue > FALSE_ALARM
 
 
@@ -122,8 +122,8 @@ def test_coordinates_of_the_elliptical_law_are_uncorrelated_but_dependent() -> N
     signs = np.sign(y[:, 0] * y[:, 1])
     assert abs(signs.mean()) * math.sqrt(signs.size) < Z_LIMIT
     large = np.abs(y) > np.quantile(np.abs(y), 0.99)
-    together = float((large[:, 0] & large[:, 1]).mean())
-    assert together > 10 * 0.01**2
+    joint_share = float((large[:, 0] & large[:, 1]).mean())
+    assert joint_share > 10 * 0.01**2
     assert np.corrcoef(np.log(np.abs(y[:, :2])).T)[0, 1] > 0.1
 
 
@@ -131,8 +131,8 @@ def test_coordinates_of_the_elliptical_law_are_uncorrelated_but_dependent() -> N
 def test_every_direction_of_a_rotation_invariant_law_is_a_coordinate(kind: Any) -> None:
     law = kind(d=5, moment_order=2.5)
     u = np.array([3.0, -1.0, 0.5, 2.0, -0.2])
-    along = standardised(law, 100_000, seed=17) @ (u / np.linalg.norm(u))
-    assert stats.kstest(along, unscaled(law).cdf).pvalue > FALSE_ALARM
+    projection = standardised(law, 100_000, seed=17) @ (u / np.linalg.norm(u))
+    assert stats.kstest(projection, unscaled(law).cdf).pvalue > FALSE_ALARM
 
 
 def test_rows_of_the_elliptical_law_are_independent() -> None:
@@ -157,17 +157,17 @@ def test_every_entry_is_drawn_once(kind: Any, n: int, d: int) -> None:
 def test_the_generator_decides_the_sample(kind: Any) -> None:
     law = kind(d=3, offset=1.0)
     rng = np.random.default_rng(20)
-    first, second = law.sample(9000, rng).x, law.sample(9000, rng).x
-    again = law.sample(9000, np.random.default_rng(20)).x
-    assert np.array_equal(first, again)
-    assert not np.isin(first, second).any()
+    sample, next_sample = law.sample(9000, rng).x, law.sample(9000, rng).x
+    redrawn = law.sample(9000, np.random.default_rng(20)).x
+    assert np.array_equal(sample, redrawn)
+    assert not np.isin(sample, next_sample).any()
 
 
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_the_offset_only_shifts_the_sample(kind: Any) -> None:
-    near = kind(d=4).sample(50, np.random.default_rng(21)).x
-    far = kind(d=4, offset=6.0).sample(50, np.random.default_rng(21)).x
-    np.testing.assert_allclose(far - near, 3.0, rtol=1e-12)
+    centred = kind(d=4).sample(50, np.random.default_rng(21)).x
+    shifted = kind(d=4, offset=6.0).sample(50, np.random.default_rng(21)).x
+    np.testing.assert_allclose(shifted - centred, 3.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ORDINARY)

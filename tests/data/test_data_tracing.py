@@ -20,7 +20,9 @@ FALSE_ALARM = 1e-6
 CASES = [(2.0, 0.3, 2.0, 1.0), (2.0, 1.0, 5.0, 0.9), (4.0, 0.6, 7.0, 0.998), (3.0, 0.01, 0.7, 1.0)]
 
 
-def drawn(p: float = 3.0, q: float = 0.1, u: float = 3.0, r: float = 0.9, d: int = 6) -> Any:
+def draw_instance(
+    p: float = 3.0, q: float = 0.1, u: float = 3.0, r: float = 0.9, d: int = 6
+) -> Any:
     law = Tracing(d=d, moment_order=p, spike_probability=q, shape=u, spread=r)
     return law.draw(np.random.default_rng(1))
 
@@ -36,7 +38,7 @@ def atoms(law: Tracing) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(("p", "q", "u", "r"), CASES)
 def test_moments_are_at_least_those_of_the_atoms_and_attained_in_the_prior(p, q, u, r):
-    law = drawn(p, q, u, r)
+    law = draw_instance(p, q, u, r)
     values, mass = atoms(law)
     mean = (values * mass).sum(axis=0)
     np.testing.assert_allclose(law.mean, mean, rtol=1e-12)
@@ -67,7 +69,7 @@ def test_the_central_moment_is_at_most_one_up_to_the_cap_and_more_beyond(p):
 @pytest.mark.parametrize(("p", "q", "u", "r"), CASES)
 @pytest.mark.parametrize("k", [1.0, 2.0, 2.7])
 def test_directional_bounds_hold_in_every_direction(p, q, u, r, k):
-    law = drawn(p, q, u, r, d=4)
+    law = draw_instance(p, q, u, r, d=4)
     if k > p:
         return
     signs = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, -1).T
@@ -90,26 +92,28 @@ def test_directional_bounds_hold_in_every_direction(p, q, u, r, k):
 def test_biases_are_those_of_the_beta_law_drawn_anew():
     law = Tracing(d=2000, spike_probability=0.1, shape=5.0, spread=0.7)
     rng = np.random.default_rng(3)
-    first, second = law.draw(rng), law.draw(rng)
+    law_a, law_b = law.draw(rng), law.draw(rng)
     assert law.biases is None
-    assert first.biases != second.biases
+    assert law_a.biases != law_b.biases
     spread = stats.beta(2.5, 2.5, loc=-0.7, scale=1.4)
-    for member in (first, second):
+    for member in (law_a, law_b):
         assert stats.kstest(member.biases, spread.cdf).pvalue > FALSE_ALARM
-    assert (first.d, first.shape, first.spread) == (2000, 5.0, 0.7)
-    assert hash(first) != hash(second)
+    assert (law_a.d, law_a.shape, law_a.spread) == (2000, 5.0, 0.7)
+    assert hash(law_a) != hash(law_b)
 
 
 def test_rows_are_zero_or_signs_and_their_numbers_are_binomial():
-    law = drawn(p=3.0, q=0.3, u=2.0, r=1.0, d=3)
+    law = draw_instance(p=3.0, q=0.3, u=2.0, r=1.0, d=3)
     n = 60_000
     x = law.sample(n, np.random.default_rng(4)).x
     spiked = x.any(axis=1)
     assert stats.binomtest(int(spiked.sum()), n, 0.3).pvalue > FALSE_ALARM
     np.testing.assert_allclose(np.abs(x[spiked]), 0.3 ** (-1 / 3), rtol=1e-14)
     for j, bias in enumerate(law.biases):
-        up = int((x[spiked, j] > 0).sum())
-        assert stats.binomtest(up, int(spiked.sum()), (1 + bias) / 2).pvalue > FALSE_ALARM
+        positive_count = int((x[spiked, j] > 0).sum())
+        assert (
+            stats.binomtest(positive_count, int(spiked.sum()), (1 + bias) / 2).pvalue > FALSE_ALARM
+        )
     # The signs of one record are independent given the biases.
     signs = np.sign(x[spiked]) - np.array(law.biases)
     product = signs[:, 0] * signs[:, 1]

@@ -41,7 +41,7 @@ from tests.trust.cases import PRIVATE, case
 N, D, M = 12, 3, 2
 BALL = Ball(d=D, radius=2.0)
 W = np.array([0.3, -0.7, 0.2])
-ONES = np.ones(N)
+UNIT_WEIGHTS = np.ones(N)
 PICK = np.array([7, 0, 7, 11])
 POINTS = (HalfSquaredDistance(), NegativeProduct(), Distance())
 LINKS = (LogisticLink(), AbsoluteLink(), SquaredLink(), HuberLink(), HingeLink())
@@ -83,7 +83,7 @@ def points(x: Any, loss: Any = POINTS[1]) -> PointSample:
     return PointSample(points=DenseRows(x), loss=loss, constraint=BALL)
 
 
-def linear(x: Any, y: Any = ONES, link: Any = LINKS[0]) -> LinearSample:
+def linear(x: Any, y: Any = UNIT_WEIGHTS, link: Any = LINKS[0]) -> LinearSample:
     return LinearSample(features=DenseRows(x), targets=y, link=link, constraint=BALL)
 
 
@@ -143,9 +143,11 @@ def numbers(shape: tuple[int, ...]) -> Array:
     return np.random.default_rng(1).integers(0, 2, shape).astype(np.float64)
 
 
-def same(one: Any, two: Any) -> None:
+def assert_same(result: Any, expected: Any) -> None:
     """Check that two results are equal to the last bit, and in double precision."""
-    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (one, two)), strict=True):
+    for a, b in zip(
+        *(x if isinstance(x, tuple) else (x,) for x in (result, expected)), strict=True
+    ):
         assert type(a) is np.ndarray
         assert a.dtype == b.dtype == np.float64
         np.testing.assert_array_equal(a, b, strict=True)
@@ -165,7 +167,7 @@ def test_numbers_of_every_dtype_are_the_doubles_that_they_stand_for(
     door: Door, shape: tuple[int, ...], dtype: str
 ) -> None:
     x = numbers(shape)
-    same(door(x.astype(dtype)), door(x))
+    assert_same(door(x.astype(dtype)), door(x))
 
 
 @each_door
@@ -175,7 +177,7 @@ def test_layout_class_and_owner_of_an_array_do_not_matter(
 ) -> None:
     x = numbers(shape)
     for dtype in ("float64", "float32", "uint8"):
-        same(door(LAYOUTS[layout](x.astype(dtype))), door(x))
+        assert_same(door(LAYOUTS[layout](x.astype(dtype))), door(x))
 
 
 @pytest.mark.parametrize(
@@ -192,12 +194,12 @@ def test_what_is_no_array_of_real_numbers_is_refused_in_one_sentence(
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
         door(REFUSED[kind](numbers(shape)))
-    said = str(refusal.value)
-    assert " must be a numpy array of real numbers, got " in said or (
-        "mask" in kind and " must be an array without a mask, got " in said
+    message = str(refusal.value)
+    assert " must be a numpy array of real numbers, got " in message or (
+        "mask" in kind and " must be an array without a mask, got " in message
     )
-    assert said.endswith(".")
-    assert "\n" not in said
+    assert message.endswith(".")
+    assert "\n" not in message
 
 
 def test_a_refusal_does_not_depend_on_an_entry() -> None:
@@ -267,9 +269,9 @@ BOUNDS: dict[str, Callable[[Any], Any]] = {
 
 
 @each("bound", BOUNDS)
-@each("made", SAMPLES)
+@each("sample_kind", SAMPLES)
 @each("dtype", DTYPES)
-def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str) -> None:
+def test_every_reader_of_a_sample_sees_doubles(dtype: str, sample_kind: str, bound: str) -> None:
     """Thirds in floating point, and integers up to 100: nothing is rounded twice."""
     draws = np.random.default_rng(2)
     kind = np.dtype(dtype).kind
@@ -277,22 +279,22 @@ def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str
     y = draws.integers(0, 2, N)
     x, y = x.astype(dtype), y.astype(dtype)
     with np.errstate(over="raise", invalid="raise"):
-        given = BOUNDS[bound](SAMPLES[made](x, y))
-        exact = BOUNDS[bound](SAMPLES[made](x.astype(np.float64), y.astype(np.float64)))
+        converted = BOUNDS[bound](SAMPLES[sample_kind](x, y))
+        exact = BOUNDS[bound](SAMPLES[sample_kind](x.astype(np.float64), y.astype(np.float64)))
     for name, read in READERS.items():
-        one, two = read(given), read(exact)
-        assert one.dtype == two.dtype == np.float64, name
-        np.testing.assert_array_equal(one, two, err_msg=name)
+        result, expected = read(converted), read(exact)
+        assert result.dtype == expected.dtype == np.float64, name
+        np.testing.assert_array_equal(result, expected, err_msg=name)
 
 
 @each("dtype", DTYPES)
 def test_users_means_are_read_as_doubles(dtype: str) -> None:
     x = numbers((N, D)).astype(dtype)
     for loss in (HalfSquaredDistance(), NegativeProduct()):
-        made = MeanSample(means=DenseRows(x), items=M, loss=loss, constraint=BALL)
-        exact = replace(made, means=DenseRows(x.astype(np.float64)))
+        sample = MeanSample(means=DenseRows(x), items=M, loss=loss, constraint=BALL)
+        exact = replace(sample, means=DenseRows(x.astype(np.float64)))
         for bounded in (lambda s: s, lambda s: s.bounded(0.5), lambda s: s.part(1, 5)):
-            same(bounded(made).user_gradients(W), bounded(exact).user_gradients(W))
+            assert_same(bounded(sample).user_gradients(W), bounded(exact).user_gradients(W))
 
 
 def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
@@ -307,9 +309,11 @@ def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
 
 @each("slug", PRIVATE)
 def test_a_bare_array_in_the_place_of_records_is_refused_in_a_sentence(slug: str) -> None:
-    made = case(slug)
-    where = made.point.setting
-    x = np.zeros((where.n * where.m, where.d))
-    for bare in (x, x.tolist(), None):
+    example = case(slug)
+    setting = example.point.setting
+    x = np.zeros((setting.n * setting.m, setting.d))
+    for array in (x, x.tolist(), None):
         with pytest.raises(InvalidInput, match=r"^(rows|sample) must be an object such as "):
-            made.method.release(bare, made.method.plan(where), Ledger(where.budget), rng())
+            example.method.release(
+                array, example.method.plan(setting), Ledger(setting.budget), rng()
+            )

@@ -34,7 +34,7 @@ def law_of(kind: Any) -> Any:
     return kind(d=D, offset=1.0, peak=0.5)
 
 
-def both(law: Any = None) -> tuple[Vector, GeneratedRows]:
+def sample_and_stream(law: Any = None) -> tuple[Vector, GeneratedRows]:
     law = StudentT(d=D) if law is None else law
     in_memory, generated = (np.random.default_rng(1) for _ in range(2))
     return law.sample(N, in_memory).x, law.stream(N, generated)
@@ -42,7 +42,7 @@ def both(law: Any = None) -> tuple[Vector, GeneratedRows]:
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
 def test_they_are_the_sample_at_every_pass(kind: Any) -> None:
-    x, rows = both(law_of(kind))
+    x, rows = sample_and_stream(law_of(kind))
     assert (rows.n, rows.d) == x.shape
     for _ in range(2):
         assert np.array_equal(np.concatenate(list(rows.blocks())), x)
@@ -61,7 +61,7 @@ def test_the_generator_is_left_as_a_sample_leaves_it() -> None:
     [(0, 1), (SIZE - 1, SIZE + 1), (SIZE, 2 * SIZE), (7, N - 7), (N - 1, N), (5, 5)],
 )
 def test_every_range_is_the_same_rows(start: int, stop: int) -> None:
-    x, rows = both()
+    x, rows = sample_and_stream()
     blocks = list(rows.blocks(start, stop))
     assert sum(map(len, blocks)) == stop - start
     if stop > start:
@@ -73,7 +73,7 @@ def test_every_range_is_the_same_rows(start: int, stop: int) -> None:
 
 
 def test_rows_are_taken_in_any_order() -> None:
-    x, rows = both()
+    x, rows = sample_and_stream()
     indices = np.random.default_rng(3).integers(0, N, size=500)
     assert np.array_equal(rows.take(indices), x[indices])
     assert rows.take(indices[:0]).shape == (0, D)
@@ -82,15 +82,17 @@ def test_rows_are_taken_in_any_order() -> None:
 
 
 def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
+    drawn_blocks: list[int] = []
     fill = StudentT.fill
-    monkeypatch.setattr(StudentT, "fill", lambda s, x, r: (drawn.append(len(x)), fill(s, x, r)))
+    monkeypatch.setattr(
+        StudentT, "fill", lambda s, x, r: (drawn_blocks.append(len(x)), fill(s, x, r))
+    )
     rows = StudentT(d=D).stream(N, np.random.default_rng(1))
     cuts = [*range(0, N, 777), N]
     for low, high in pairwise(cuts):
         for _ in rows.blocks(low, high):
             pass
-    assert drawn == [min(SIZE, N - low) for low in range(0, N, SIZE)]
+    assert drawn_blocks == [min(SIZE, N - low) for low in range(0, N, SIZE)]
 
 
 def sum_and_squares(rows: Rows, centre: float) -> Vector:
@@ -102,7 +104,7 @@ def sum_and_squares(rows: Rows, centre: float) -> Vector:
 
 def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIECE_BLOCKS", 2)
-    x, rows = both()
+    x, rows = sample_and_stream()
     pieces = list(rows.pieces())
     assert [p.n for p in pieces] == [2 * SIZE, N - 2 * SIZE]
     part = partial(sum_and_squares, centre=0.5)
@@ -118,7 +120,7 @@ def blas_threads(_: Rows) -> Vector:
 
 
 def test_a_total_is_formed_with_one_blas_thread_as_workers_form_it() -> None:
-    _, rows = both()
+    _, rows = sample_and_stream()
     sample = Scenario(problem="logistic", n=9, d=D).instance.problem.stream(
         9, np.random.default_rng(1)
     )
@@ -128,7 +130,7 @@ def test_a_total_is_formed_with_one_blas_thread_as_workers_form_it() -> None:
 
 
 def test_rows_in_memory_are_one_piece() -> None:
-    x, _ = both()
+    x, _ = sample_and_stream()
     dense = DenseRows(x)
     scaled = ScaledRows(dense, lambda block, _: 2 * np.ones(len(block)))
     for rows, factor in ((dense, 1), (scaled, 2), (MappedRows(dense, np.negative), -1)):
@@ -138,18 +140,18 @@ def test_rows_in_memory_are_one_piece() -> None:
 
 
 def test_a_piece_is_small_to_send_and_works_alone() -> None:
-    x, rows = both()
+    x, rows = sample_and_stream()
     for _ in rows.blocks():  # nothing that was read is sent
         pass
     for piece in rows.pieces():
         sent = pickle.dumps(piece)
         assert len(sent) < 1000
-        again = pickle.loads(sent)
-        assert np.array_equal(np.concatenate(list(again.blocks())), x[piece.start : piece.stop])
+        received = pickle.loads(sent)
+        assert np.array_equal(np.concatenate(list(received.blocks())), x[piece.start : piece.stop])
 
 
 def test_threads_may_read_the_same_rows() -> None:
-    x, rows = both()
+    x, rows = sample_and_stream()
     ready = threading.Barrier(2)
 
     def read(order: list[int]) -> bool:
@@ -164,13 +166,13 @@ def test_threads_may_read_the_same_rows() -> None:
 
 
 def test_what_is_read_cannot_be_written_to() -> None:
-    _, rows = both()
+    _, rows = sample_and_stream()
     with pytest.raises(ValueError, match="read-only"):
         next(rows.blocks())[0, 0] = 1.0
 
 
 def test_values_out_of_range_are_named() -> None:
-    _, rows = both()
+    _, rows = sample_and_stream()
     with pytest.raises(InvalidInput, match=r"^start must be before stop"):
         rows.part(3, 3)
     with pytest.raises(InvalidInput, match=r"^n must be a positive integer, got n=0\.$"):

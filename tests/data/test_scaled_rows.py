@@ -48,7 +48,7 @@ def formed(x: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.asarray(c[:, None] * x)
 
 
-def inside(row: np.ndarray, weight: float, radius: float) -> bool:
+def is_within_radius(row: np.ndarray, weight: float, radius: float) -> bool:
     """Whether weight * row has a norm of at most radius(1 + 1e-12), in exact arithmetic."""
     square = sum((Fraction(float(v)) * Fraction(float(weight))) ** 2 for v in row)
     return square <= (Fraction(radius) * (1 + Fraction(1, 10**12))) ** 2
@@ -64,8 +64,8 @@ def test_blocks_and_picks_are_the_rows_that_would_be_formed(data: Any) -> None:
         assert sum(len(b) for b in blocks) == stop - start
         if blocks:
             np.testing.assert_array_equal(np.concatenate(blocks), formed(x, c)[start:stop])
-    some = np.random.default_rng(1).permutation(N)[:100]
-    np.testing.assert_array_equal(rows.take(some), formed(x, c)[some])
+    indices = np.random.default_rng(1).permutation(N)[:100]
+    np.testing.assert_array_equal(rows.take(indices), formed(x, c)[indices])
 
 
 def test_factors_are_coefficients_features_and_norms_of_the_same_rows(data: Any) -> None:
@@ -122,7 +122,7 @@ def test_no_coefficient_and_no_features_leave_the_ball(radius: float) -> None:
         assert np.isfinite(safe).all()
         assert np.isfinite(weights).all()
         for row, weight in zip(safe, weights, strict=True):
-            assert inside(row, float(weight), radius), (row, weight)
+            assert is_within_radius(row, float(weight), radius), (row, weight)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -132,29 +132,29 @@ def test_no_coefficient_and_no_features_leave_the_ball(radius: float) -> None:
     radius=st.floats(SMALLEST_LEVEL, LARGEST_LEVEL),
 )
 def test_no_rows_at_all_leave_the_ball(base: np.ndarray, c: np.ndarray, radius: float) -> None:
-    before = base.copy()
+    base_before = base.copy()
     safe, weights = clip_scaled(base, c, row_norms(base), radius)
-    np.testing.assert_array_equal(base, before)
+    np.testing.assert_array_equal(base, base_before)
     for row, weight in zip(safe, weights, strict=True):
-        assert inside(row, float(weight), radius)
+        assert is_within_radius(row, float(weight), radius)
 
 
 @pytest.mark.parametrize("broken", [*BROKEN, 1e151, -1e300])
-@pytest.mark.parametrize("where", ["coefficient", "features", "one feature"])
-def test_a_broken_row_counts_as_zero_and_moves_no_other(broken: float, where: str) -> None:
+@pytest.mark.parametrize("place", ["coefficient", "features", "one feature"])
+def test_a_broken_row_counts_as_zero_and_moves_no_other(broken: float, place: str) -> None:
     rng = np.random.default_rng(2)
     x, c = rng.normal(size=(6, 3)), rng.normal(size=6)
-    if where == "coefficient":
+    if place == "coefficient":
         c[2] = broken
     else:
-        x[2, slice(None) if where == "features" else 1] = broken
+        x[2, slice(None) if place == "features" else 1] = broken
     safe, weights = clip_scaled(x, c, row_norms(x), 1.5)
     clipped = weights[:, None] * safe
     assert not clipped[2].any()
-    others = [0, 1, 3, 4, 5]
+    intact = [0, 1, 3, 4, 5]
     np.testing.assert_allclose(
-        clipped[others].sum(axis=0),
-        5 * clipped_mean(scaled(x[others], c[others]), 1.5),
+        clipped[intact].sum(axis=0),
+        5 * clipped_mean(scaled(x[intact], c[intact]), 1.5),
         rtol=1e-14,
     )
 
@@ -173,8 +173,8 @@ def test_one_replaced_row_moves_the_clipped_mean_by_at_most_2_radii_over_n(radiu
     for old in (*SIZES, *BROKEN):
         for new in (*SIZES, *BROKEN):
             means = []
-            for first, second in ((old, new), (new, old)):
-                one, two = x.copy(), c.copy()
-                one[3, 0], two[3] = first, second
-                means.append(clipped_mean(scaled(one, two), radius) / radius)
+            for data, neighbour in ((old, new), (new, old)):
+                features, coefficients = x.copy(), c.copy()
+                features[3, 0], coefficients[3] = data, neighbour
+                means.append(clipped_mean(scaled(features, coefficients), radius) / radius)
             assert np.linalg.norm(means[0] - means[1]) <= 2 / 5 * (1 + 1e-9)

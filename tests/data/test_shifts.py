@@ -20,7 +20,7 @@ from dpsco_core.data import (
     SkewedPareto,
     StudentT,
 )
-from dpsco_core.data.base import Distribution, ScaledLaw, gives
+from dpsco_core.data.base import Distribution, ScaledLaw, overrides_answer
 from dpsco_core.data.elliptical_t import direction_spread
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.shifts import Shifts
@@ -32,9 +32,9 @@ Function = Callable[[Vector], Vector]
 
 
 def shifts(law: ScaledLaw) -> Shifts:
-    known = law.shifts
-    assert known is not None
-    return known
+    law_shifts = law.shifts
+    assert law_shifts is not None
+    return law_shifts
 
 
 def masses(law: ScaledLaw) -> tuple[Vector, Vector, Vector]:
@@ -79,8 +79,8 @@ def test_the_information_of_the_elliptical_law_depends_on_its_dimension(
         limit=400,
     )[0]
     assert square / d == pytest.approx(shifts(law).information, rel=1e-8)
-    one = shifts(StudentT(d=d, moment_order=order)).information
-    assert shifts(law).information > one * (1 + 1e-3)
+    scalar_information = shifts(StudentT(d=d, moment_order=order)).information
+    assert shifts(law).information > scalar_information * (1 + 1e-3)
 
 
 @each("order", ORDERS)
@@ -112,8 +112,8 @@ def log_beta(a: float, b: float) -> float:
 
 
 def test_the_elliptical_proxy_is_not_that_of_independent_coordinates() -> None:
-    wanted = {(2, 2.5): 1.0, (20, 2.5): 1.3629, (200, 3.5): 6.368}
-    for (d, nu), value in wanted.items():
+    expected = {(2, 2.5): 1.0, (20, 2.5): 1.3629, (200, 3.5): 6.368}
+    for (d, nu), value in expected.items():
         assert direction_spread(d, nu) == pytest.approx(value, abs=5e-4)
     assert shifts(EllipticalT(d=20, moment_order=2.0)).spread == pytest.approx(1.3629, abs=1e-4)
 
@@ -123,17 +123,17 @@ def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
     kind: type[ScaledLaw],
 ) -> None:
     law = kind(d=4, moment_order=3.0)
-    known = shifts(law)
+    law_shifts = shifts(law)
     _, mass, score = masses(law)
-    root = math.sqrt(known.information)
-    for cut in known.cuts[:: max(1, len(known.cuts) // 4)]:
+    root = math.sqrt(law_shifts.information)
+    for cut in law_shifts.cuts[:: max(1, len(law_shifts.cuts) // 4)]:
         level = cut.size / math.sqrt(law.d) * root
         if cut.rest == 0:
             assert float(np.max(np.abs(score))) <= level * (1 + 1e-12)
             continue
-        over = float(mass @ np.maximum(np.abs(score) - level, 0.0) ** 2)
-        lost = math.sqrt(law.d * over) / root
-        assert lost * (1 - 1e-4) - 1e-9 <= cut.rest <= 1.2 * lost + 1e-9
+        excess = float(mass @ np.maximum(np.abs(score) - level, 0.0) ** 2)
+        rest = math.sqrt(law.d * excess) / root
+        assert rest * (1 - 1e-4) - 1e-9 <= cut.rest <= 1.2 * rest + 1e-9
 
 
 def test_the_elliptical_score_is_no_longer_than_it_says() -> None:
@@ -157,52 +157,52 @@ def test_shifts_are_as_far_apart_as_integration_says(kind: type[ScaledLaw]) -> N
         case LogNormal():
             density = stats.lognorm(law.sigma, scale=s).pdf
         case Pareto():
-            one = stats.pareto(index, scale=s).pdf
-            density = lambda x: 0.5 * one(np.abs(x))  # noqa: E731
+            marginal = stats.pareto(index, scale=s).pdf
+            density = lambda x: 0.5 * marginal(np.abs(x))  # noqa: E731
         case _:
             density = stats.pareto(index, scale=s).pdf
     x = np.linspace(-60, 60, 240_001)
     for theta in (0.01, 0.3, 1.1, 2.0):
-        apart = 0.5 * np.trapezoid(np.abs(density(x - theta) - density(x + theta)), x)
-        assert float(shifts(law).distance(np.array(theta))) == pytest.approx(apart, abs=2e-3)
+        distance = 0.5 * np.trapezoid(np.abs(density(x - theta) - density(x + theta)), x)
+        assert float(shifts(law).distance(np.array(theta))) == pytest.approx(distance, abs=2e-3)
 
 
 @each("kind", (StudentT, Gaussian, LogNormal, Pareto, SkewedPareto))
 def test_values_at_log_odds_are_quantiles_of_the_sampled_law(kind: type[ScaledLaw]) -> None:
     law = kind(d=1, moment_order=2.5, offset=0.7)
-    drawn = law.sample(200_000, np.random.default_rng(7)).x[:, 0] - 0.7
+    values = law.sample(200_000, np.random.default_rng(7)).x[:, 0] - 0.7
     for u in (-4.0, -1.0, -0.2, 0.3, 2.0, 5.0):
-        below = float(np.mean(drawn <= shifts(law).at_odds(np.array(u))))
+        share = float(np.mean(values <= shifts(law).at_odds(np.array(u))))
         p = 1 / (1 + math.exp(-u))
-        assert abs(below - p) < 5.5 * math.sqrt(p * (1 - p) / 200_000)
+        assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / 200_000)
 
 
 def test_norms_at_log_odds_are_quantiles_of_the_elliptical_law() -> None:
     law = EllipticalT(d=6, moment_order=2.5)
-    drawn = np.linalg.norm(law.sample(200_000, np.random.default_rng(8)).x, axis=1)
+    norms = np.linalg.norm(law.sample(200_000, np.random.default_rng(8)).x, axis=1)
     for u in (-4.0, -1.0, 0.3, 2.0, 5.0):
-        below = float(np.mean(drawn <= shifts(law).at_odds(np.array(u))))
+        share = float(np.mean(norms <= shifts(law).at_odds(np.array(u))))
         p = 1 / (1 + math.exp(-u))
-        assert abs(below - p) < 5.5 * math.sqrt(p * (1 - p) / 200_000)
+        assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / 200_000)
 
 
 def test_symmetric_laws_say_so_and_no_other_does() -> None:
     for kind in (StudentT, Gaussian, EllipticalT, Pareto, SkewedPareto, LogNormal):
         law = kind(d=1, moment_order=2.0)
-        drawn = law.sample(200_000, np.random.default_rng(9)).x[:, 0]
-        mirrored = abs(float(np.mean(drawn > 0)) - 0.5) < 5.5 * math.sqrt(0.25 / 200_000)
+        values = law.sample(200_000, np.random.default_rng(9)).x[:, 0]
+        mirrored = abs(float(np.mean(values > 0)) - 0.5) < 5.5 * math.sqrt(0.25 / 200_000)
         assert shifts(law).symmetric == mirrored
 
 
 def test_only_laws_with_an_edge_have_floors_that_are_not_drawn() -> None:
-    told = {kind.card.slug for kind in DISTRIBUTIONS if _tells(kind)}
-    edges = {slug for slug in told if _law(slug).edge}
+    slugs = {kind.card.slug for kind in DISTRIBUTIONS if _tells(kind)}
+    edges = {slug for slug in slugs if _law(slug).edge}
     assert edges == {"log-normal", "pareto", "skewed-pareto"}
 
 
 def _tells(kind: type[Distribution]) -> bool:
     """Whether a law is one of shifts, and says what a record tells of them."""
-    return issubclass(kind, ScaledLaw) and gives(kind, "shifts")
+    return issubclass(kind, ScaledLaw) and overrides_answer(kind, "shifts")
 
 
 def _law(slug: str) -> Shifts:

@@ -10,11 +10,11 @@ import pytest
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data import DISTRIBUTIONS, Distribution
-from dpsco_core.data.base import gives
+from dpsco_core.data.base import overrides_answer
 from dpsco_core.data.univariate import EvenLaw, Univariate
 
 ORDER = 2.5
-LAWS = [law for law in DISTRIBUTIONS if gives(law, "univariate")]
+LAWS = [law for law in DISTRIBUTIONS if overrides_answer(law, "univariate")]
 
 
 def places(law: Univariate) -> Vector:
@@ -24,11 +24,11 @@ def places(law: Univariate) -> Vector:
         low, high = -1e4 * law.scale, 1e4 * law.scale
         for _ in range(60):
             middle = 0.5 * (low + high)
-            below = law.below(np.array([middle]))[0] < share
-            low, high = (middle, high) if below else (low, middle)
+            is_below = law.cdf(np.array([middle]))[0] < share
+            low, high = (middle, high) if is_below else (low, middle)
         ends.append(low)
-    beyond = 0.05 * (ends[1] - ends[0])
-    return np.linspace(ends[0] - beyond, ends[1] + 1.01 * beyond, 4000)
+    margin = 0.05 * (ends[1] - ends[0])
+    return np.linspace(ends[0] - margin, ends[1] + 1.01 * margin, 4000)
 
 
 def steps(law: Univariate) -> Vector:
@@ -37,9 +37,9 @@ def steps(law: Univariate) -> Vector:
     a, b = x[:-1], x[1:]
     for _ in range(45):
         middle = 0.5 * (a + b)
-        left = np.abs(law.density(middle) - law.density(a))
+        left_jump = np.abs(law.density(middle) - law.density(a))
         right = np.abs(law.density(b) - law.density(middle))
-        a, b = np.where(left >= right, a, middle), np.where(left >= right, middle, b)
+        a, b = np.where(left_jump >= right, a, middle), np.where(left_jump >= right, middle, b)
     change = np.abs(law.density(b) - law.density(a))
     return 0.5 * (a + b)[change > 1e-4 * np.median(law.density(x))]
 
@@ -49,16 +49,16 @@ def check(law: Univariate, name: str) -> None:
     x = places(law)
     gap, jumps = x[1] - x[0], np.array([math.inf, *law.jumps])
     for place in steps(law):
-        known = np.abs(jumps - place).min() < 1e-6 * gap
-        assert known, (
+        is_declared = np.abs(jumps - place).min() < 1e-6 * gap
+        assert is_declared, (
             f"the density of {name} is not continuous at {place:.6g}, and `jumps` of its "
             "`univariate` does not name that place: exact risks would be wrong without a word"
         )
     h = 1e-3 * gap
     x = x[np.abs(x[:, None] - jumps).min(axis=1) > 0.3 * gap]
-    slope = (law.below(x + h) - law.below(x - h)) / (2 * h)
-    near = np.abs(slope - law.density(x)) < 1e-4 * (law.density(x) + np.median(law.density(x)))
-    assert near.all(), f"`below` of {name} does not rise by `density` at {x[~near][0]:.6g}"
+    slope = (law.cdf(x + h) - law.cdf(x - h)) / (2 * h)
+    is_close = np.abs(slope - law.density(x)) < 1e-4 * (law.density(x) + np.median(law.density(x)))
+    assert is_close.all(), f"`below` of {name} does not rise by `density` at {x[~is_close][0]:.6g}"
     if law.unimodal:
         sides = law.density(np.abs(np.sort(np.abs(x)))), law.density(-np.sort(np.abs(x)))
         assert all((np.diff(side) <= 1e-12).all() for side in sides), f"{name} is not unimodal"
@@ -94,13 +94,13 @@ class Flat(EvenLaw):
     def density(self, x: Vector) -> Vector:
         return np.where(np.abs(x) < self.scale, self.factor * self.peak, 0.0)
 
-    def below(self, x: Vector) -> Vector:
+    def cdf(self, x: Vector) -> Vector:
         return np.clip(0.5 + 0.5 * x / self.scale, 0.0, 1.0)
 
-    def first(self, x: Vector) -> Vector:
+    def integrated_cdf(self, x: Vector) -> Vector:
         raise NotImplementedError
 
-    second = first
+    twice_integrated_cdf = integrated_cdf
 
 
 def test_a_law_that_forgets_a_jump_is_told_where_it_is() -> None:

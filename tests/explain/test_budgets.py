@@ -238,7 +238,7 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
     for method in ("mean.clipped", "mean.cwme-pure"):
         *_, last = run_audit(Audit(point=stage(method), runs=2000))
         shown = samples(last)
-        assert shown.one.sum() == shown.two.sum() == 1000
+        assert shown.counts.sum() == shown.neighbour_counts.sum() == 1000
         assert shown.edges[0] < shown.threshold < shown.edges[-1]
 
 

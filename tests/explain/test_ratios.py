@@ -37,13 +37,13 @@ def test_a_lower_bound_has_its_instance_in_the_class_and_binds_the_methods_notio
     for pair in class_ratios(proven()):
         assert pair.lower is not None
         upper, lower = pair.upper.bound.card, pair.lower.bound.card
-        assert lower.instance_class.within(upper.loss_class)
+        assert lower.instance_class.is_within(upper.loss_class)
         assert lower.privacy in BINDING[upper.privacy]
         assert pair.ratio == pair.upper.value / pair.lower.value >= 1
         other = [r for r in proven() if r.holds and r.bound.card.constant == "explicit"]
         better = [r for r in other if r.bound.card.kind == "lower" and r.value > pair.lower.value]
         assert all(
-            not r.bound.card.instance_class.within(upper.loss_class)
+            not r.bound.card.instance_class.is_within(upper.loss_class)
             or r.bound.card.privacy not in BINDING[upper.privacy]
             or r.bound.card.laws != lower.laws
             for r in better

@@ -22,7 +22,7 @@ from dpsco_core.methods.access import ALL_RECORDS
 from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.story import Story
 from dpsco_core.runs.cost import release_seconds, too_large
-from dpsco_core.runs.study import Outcome, cells, own_setting, run_cell
+from dpsco_core.runs.study import Outcome, cells, method_setting, run_cell
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
@@ -93,7 +93,7 @@ def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> 
     assert slug in shown.validate(DASHBOARD).methods
     assert not too_large(shown, DASHBOARD)
     for _, point in shown.points():
-        make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
+        make_method(slug, point.calibration, point.tuning).plan(method_setting(point, slug))
 
 
 def check_run(slug: str) -> None:

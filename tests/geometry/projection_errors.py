@@ -54,8 +54,8 @@ def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
     """An upper bound on the l2 distance of `p` from the projection of `v`."""
     target, projected = v.astype(np.longdouble), p.astype(np.longdouble)
     return min(
-        norm(projected - other) + norm(other + normal - target)
-        for other, normal in candidates(constraint, target, projected)
+        norm(projected - candidate) + norm(candidate + normal - target)
+        for candidate, normal in candidates(constraint, target, projected)
     )
 
 
@@ -64,9 +64,9 @@ def candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]
     match c:
         case Box():
             b = c.half_widths.astype(np.longdouble)
-            inside = np.clip(p, -b, b)
-            normal = v - inside
-            yield inside, np.where(np.sign(normal) * inside >= b, normal, 0)
+            corner = np.clip(p, -b, b)
+            normal = v - corner
+            yield corner, np.where(np.sign(normal) * corner >= b, normal, 0)
         case Simplex():
             yield shifted(v, p, c.radius, free=True)
         case SolidSimplex():
@@ -89,10 +89,10 @@ def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
     """Entries above 0 sum to the total, and have one normal entry, which bounds the others'."""
     point = without_dust(p, total)
     point *= np.longdouble(total) / point.sum()
-    on = point > 0
-    tau = (v - point)[on].mean()
+    support = point > 0
+    tau = (v - point)[support].mean()
     tau = tau if free else max(tau, np.longdouble(0))
-    return point, np.where(on, tau, np.minimum(v, tau))
+    return point, np.where(support, tau, np.minimum(v, tau))
 
 
 def without_dust(p: Long, total: float) -> Long:
@@ -114,10 +114,10 @@ def grouped(c: GroupBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
     sizes = np.sqrt((points**2).sum(axis=1))
     lengths = np.sqrt((blocks**2).sum(axis=1))
     for size, normal in solid(lengths, sizes, c.radius):
-        on = sizes > 0
+        support = sizes > 0
         unit = np.where(
-            on[:, None],
-            points / np.where(on, sizes, 1)[:, None],
+            support[:, None],
+            points / np.where(support, sizes, 1)[:, None],
             blocks / np.where(lengths > 0, lengths, 1)[:, None],
         )
         yield (unit * size[:, None]).ravel(), (unit * normal[:, None]).ravel()
@@ -127,17 +127,19 @@ def sparse(c: SparseHull, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
     r = np.longdouble(c.radius)
     signs, size, v = np.sign(v), without_dust(np.abs(p), c.radius), np.abs(v)
     root = np.sqrt(np.longdouble(c.sparsity))
-    on = size > 0
-    k = int(on.sum())
+    support = size > 0
+    k = int(support.sum())
     shrink = min(np.longdouble(1), r / norm_long(size), root * r / size.sum())
     yield signs * size * shrink, np.zeros(c.d, dtype=np.longdouble)
     if k == 0:
         return
-    for point, l1, l2 in boundary_points(size, on, k, root, r):
+    for point, l1, l2 in boundary_points(size, support, k, root, r):
         if point.sum() > root * r * (1 + CLOSE) or norm_long(point) > r * (1 + CLOSE):
             continue
-        a, b = fitted(v[on] - point[on], point[on], l1, l2)  # the normal is a + b point there
-        yield signs * point, signs * np.where(on, a + b * point, np.minimum(v, a))
+        a, b = fitted(
+            v[support] - point[support], point[support], l1, l2
+        )  # the normal is a + b point there
+        yield signs * point, signs * np.where(support, a + b * point, np.minimum(v, a))
 
 
 def norm_long(x: Long) -> np.longdouble:
@@ -145,7 +147,7 @@ def norm_long(x: Long) -> np.longdouble:
 
 
 def boundary_points(
-    size: Long, on: NDArray[np.bool_], k: int, root: np.longdouble, r: np.longdouble
+    size: Long, support: NDArray[np.bool_], k: int, root: np.longdouble, r: np.longdouble
 ) -> Iterator[tuple[Long, int, int]]:
     """On the l2 sphere, on the l1 sphere, and on both."""
     yield size * (r / norm_long(size)), 0, 1
@@ -157,9 +159,9 @@ def boundary_points(
         return
     spread = np.sqrt(max(linear**2 - 4 * quadratic * constant, np.longdouble(0)))
     t = 2 * constant / (-linear + spread)
-    moved = np.where(on, np.maximum(size - t, 0), 0)
-    if moved.sum() > 0:
-        yield moved * (root * r / moved.sum()), 1, 1
+    shrunk = np.where(support, np.maximum(size - t, 0), 0)
+    if shrunk.sum() > 0:
+        yield shrunk * (root * r / shrunk.sum()), 1, 1
 
 
 def fitted(rest: Long, point: Long, l1: int, l2: int) -> tuple[np.longdouble, np.longdouble]:
@@ -221,10 +223,10 @@ def hard_inputs(c: ConstraintSet, rng: np.random.Generator) -> Iterator[tuple[st
     wide = np.zeros(d)
     wide[: max(1, d // 3)] = gauss[: max(1, d // 3)]
     yield "half zero", wide * size
-    for (name, point), far in itertools.product(
+    for (name, point), distance in itertools.product(
         (("vertex", unit), ("axis", np.eye(1, d)[0]), ("plus", np.abs(unit))), (0.0, 1e-9, 1e-15)
     ):
         boundary = c.support_point(point)
-        yield f"{name} + {far:g}", boundary * (1 + far) + far * size * unit
+        yield f"{name} + {distance:g}", boundary * (1 + distance) + distance * size * unit
         yield f"{name} + normal", boundary + 1e-8 * size * point
     yield "projected, then out", c.project(5 * size * unit) + 1e-6 * size * rng.standard_normal(d)

@@ -45,6 +45,6 @@ ASYMMETRIC = ("simplex", "solid simplex")
 SYMMETRIC = tuple(name for name in NAMES if name not in ASYMMETRIC)
 
 
-def divergence(mirror: PowerMirror | EntropyMirror, to: np.ndarray, at: np.ndarray) -> float:
+def divergence(mirror: PowerMirror | EntropyMirror, point: np.ndarray, base: np.ndarray) -> float:
     """The Bregman divergence by the textbook formula, which cancels where the two are close."""
-    return mirror.value(to) - mirror.value(at) - float(mirror.gradient(at) @ (to - at))
+    return mirror.value(point) - mirror.value(base) - float(mirror.gradient(base) @ (point - base))

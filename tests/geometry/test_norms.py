@@ -124,21 +124,21 @@ def test_in_one_dimension_all_norms_are_one(q: float) -> None:
 @pytest.mark.parametrize("d", [2, 10, 1000])
 def test_the_limit_q_to_one(d: int) -> None:
     limit = RegularSpace(d=d, exponent=1.0)
-    near = RegularSpace(d=d, exponent=1 + 1e-9)
+    space = RegularSpace(d=d, exponent=1 + 1e-9)
     log = 2 * math.log(d)
     assert limit.kappa == pytest.approx(log * d ** (2 / (log + 1)), rel=1e-12)
     assert limit.kappa < math.e * log
-    assert near.kappa == pytest.approx(limit.kappa, rel=1e-7)
-    assert near.smooth_exponent == limit.smooth_exponent == pytest.approx(log + 1)
+    assert space.kappa == pytest.approx(limit.kappa, rel=1e-7)
+    assert space.smooth_exponent == limit.smooth_exponent == pytest.approx(log + 1)
 
 
 @pytest.mark.parametrize("d", [2, 9, 40])
 def test_the_branches_meet(d: int) -> None:
     q = 1 + 1 / (2 * math.log(d))  # where q' = 2 ln d + 1
-    below, above = (RegularSpace(d=d, exponent=q * (1 + e)) for e in (-1e-9, 1e-9))
-    assert (below.branch, above.branch) == ("logarithmic", "power")
-    assert below.kappa == pytest.approx(above.kappa, rel=1e-6)
-    assert below.mirror_exponent == pytest.approx(above.mirror_exponent, rel=1e-6)
+    below_edge, above_edge = (RegularSpace(d=d, exponent=q * (1 + e)) for e in (-1e-9, 1e-9))
+    assert (below_edge.branch, above_edge.branch) == ("logarithmic", "power")
+    assert below_edge.kappa == pytest.approx(above_edge.kappa, rel=1e-6)
+    assert below_edge.mirror_exponent == pytest.approx(above_edge.mirror_exponent, rel=1e-6)
 
 
 @pytest.mark.parametrize(("d", "q"), [(6, 2.0), (6, 1.6), (6, 1.3), (50, 1.05), (3, 1.0)])
@@ -150,8 +150,8 @@ def test_the_smooth_norm_is_smooth_and_close(d: int, q: float) -> None:
     for _ in range(300):
         x, y = rng.standard_normal((2, d)) * rng.choice([0.05, 1, 3], size=(2, 1))
         gradient = 2 * lq_norm(x, r) ** (2 - r) * np.abs(x) ** (r - 1) * np.sign(x)
-        left = lq_norm(x + y, r) ** 2 - lq_norm(x, r) ** 2 - gradient @ y
-        assert left <= space.kappa_plus * lq_norm(y, r) ** 2 * (1 + 1e-9)
+        increase = lq_norm(x + y, r) ** 2 - lq_norm(x, r) ** 2 - gradient @ y
+        assert increase <= space.kappa_plus * lq_norm(y, r) ** 2 * (1 + 1e-9)
         assert lq_norm(x, space.dual) <= lq_norm(x, r) * (1 + 1e-12)
         distortion = lq_norm(x, r) ** 2 / lq_norm(x, space.dual) ** 2
         assert distortion <= space.distortion * (1 + 1e-12)

@@ -64,13 +64,13 @@ def test_a_projection_is_accurate_to_thirteen_digits(name: str, d: int) -> None:
 
 
 # Of the exponents a small one and a large one; those between them are in the slow suite.
-BETWEEN = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
+EXPONENT_NAMES = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(n, marks=[pytest.mark.slow] * (n in BETWEEN))
+        pytest.param(n, marks=[pytest.mark.slow] * (n in EXPONENT_NAMES))
         for n in sets(5)
         if n not in ("l1.00001", "l1000.0")
     ],
@@ -87,8 +87,8 @@ def test_entries_beyond_the_threshold_are_zero_and_not_dust(name: str) -> None:
     v = np.random.default_rng(3).standard_normal(d)
     v[0] = 1e3
     p = sets(d)[name].project(v)
-    others = p[5:] if name == "group" else p[1:]
-    assert np.abs(others).max() == 0
+    remaining = p[5:] if name == "group" else p[1:]
+    assert np.abs(remaining).max() == 0
 
 
 @pytest.mark.parametrize("name", ["l2", "l1", "simplex", "sparse", "l1.5"])
@@ -98,7 +98,7 @@ def test_the_bound_sees_an_error(name: str) -> None:
     rng = np.random.default_rng(4)
     for v in rng.standard_normal((10, 50)):
         p = constraint.project(v)
-        off = p + 1e-9 * rng.standard_normal(50) / math.sqrt(50)
-        for wrong in (off, constraint.project(off)):
+        shifted = p + 1e-9 * rng.standard_normal(50) / math.sqrt(50)
+        for wrong in (shifted, constraint.project(shifted)):
             distance = float(np.linalg.norm(wrong - p))
             assert projection_error(constraint, v, wrong) >= 0.99 * distance - 1e-14

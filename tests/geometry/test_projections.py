@@ -219,8 +219,8 @@ def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> No
 
 def test_the_limits_of_the_lq_ball() -> None:
     v = np.random.default_rng(16).standard_normal(30)
-    near = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
-    for q, close in near.items():
+    close_exponents = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
+    for q, close in close_exponents.items():
         exact = lq_ball(30, q, 1.5)
         projected = LqBall(d=30, exponent=close, radius=1.5).project(v)
         assert np.abs(projected - exact.project(v)).max() <= 1e-5
@@ -240,12 +240,12 @@ def test_special_cases_of_the_compound_sets() -> None:
         (SparseHull(d=D, sparsity=1, radius=0.8), L1Ball(d=D, radius=0.8)),
         (SparseHull(d=D, sparsity=D, radius=0.8), Ball(d=D, radius=0.8)),
     ]
-    for one, other in pairs:
-        assert np.abs(one.project(v) - other.project(v)).max() <= 1e-14
-        assert one.support(v) == pytest.approx(other.support(v), rel=1e-14)
-        assert one.inradius == pytest.approx(other.inradius)
-        ones, others = one.gaussian_width(), other.gaussian_width()
-        assert ones.lower * (1 - 1e-10) <= others.value <= ones.upper * (1 + 1e-10)
+    for ball, same_ball in pairs:
+        assert np.abs(ball.project(v) - same_ball.project(v)).max() <= 1e-14
+        assert ball.support(v) == pytest.approx(same_ball.support(v), rel=1e-14)
+        assert ball.inradius == pytest.approx(same_ball.inradius)
+        width, same_width = ball.gaussian_width(), same_ball.gaussian_width()
+        assert width.lower * (1 - 1e-10) <= same_width.value <= width.upper * (1 + 1e-10)
 
 
 @given(st.integers(1, 8), st.lists(st.integers(-3, 3), min_size=8, max_size=8))

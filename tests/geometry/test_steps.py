@@ -112,7 +112,7 @@ def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
     mirror = PowerMirror(exponent=s, kappa=1 / (s - 1))
     g, w0 = np.array([0.5, -1.0, 0.2, 0.0]), np.full(4, 0.25)
     step = mirror_step(mirror, Simplex(d=4, radius=1.0), w0, g, 0.7)
-    other = minimize(
+    solution = minimize(
         lambda w: float(g @ w) + 0.7 * divergence(mirror, w, w0),
         w0,
         jac=lambda w: g + 0.7 * (mirror.gradient(w) - mirror.gradient(w0)),
@@ -121,9 +121,9 @@ def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
         method="SLSQP",
         options={"ftol": 1e-15},
     )
-    assert np.abs(step - other.x).max() < 1e-6
+    assert np.abs(step - solution.x).max() < 1e-6
     value = float(g @ step) + 0.7 * divergence(mirror, step, w0)
-    assert value <= float(other.fun) + 1e-12
+    assert value <= float(solution.fun) + 1e-12
 
 
 @each("s", S)

@@ -97,9 +97,9 @@ def test_known_values() -> None:
     for d, s, bound in ((10, 5, 4.5601), (100, 5, 8.1760), (1000, 5, 9.9486)):
         # The table rounds up.
         assert sparse_width_bound(d, s) == pytest.approx(bound, abs=1e-4)
-    assert Simplex(d=1, radius=3.0).gaussian_width() == Width.known(0.0)
-    two = Simplex(d=2, radius=3.0).gaussian_width().value
-    assert two == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
+    assert Simplex(d=1, radius=3.0).gaussian_width() == Width.from_value(0.0)
+    width = Simplex(d=2, radius=3.0).gaussian_width().value
+    assert width == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
     assert L1Ball(d=1, radius=1.0).gaussian_width().value == pytest.approx(math.sqrt(2 / math.pi))
     assert largest_absolute_mean(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-12)
 
@@ -170,10 +170,10 @@ def test_a_width_scales_with_its_set(name: str) -> None:
     assert scaled.value == pytest.approx(3 * width.value, rel=1e-12)
     assert scaled.lower == pytest.approx(3 * width.lower, rel=1e-12)
     # Exactly, on common random numbers.
-    one, other = (
+    exact_width, same_width = (
         width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name])
     )
-    assert other.mean == pytest.approx(3 * one.mean, rel=1e-12)
+    assert same_width.mean == pytest.approx(3 * exact_width.mean, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
@@ -224,9 +224,9 @@ def test_in_the_plane_the_width_of_an_lq_ball_is_an_integral_over_the_circle(q: 
         large, small = mpmath.cos(angle), mpmath.sin(angle)
         return large * (1 + (small / large) ** dual) ** (1 / mpmath.mpf(dual))
 
-    around = mpmath.quad(norm_at, mpmath.linspace(0, mpmath.pi / 4, 9)) * 4 / mpmath.pi
+    mean_norm = mpmath.quad(norm_at, mpmath.linspace(0, mpmath.pi / 4, 9)) * 4 / mpmath.pi
     width = LqBall(d=2, exponent=q, radius=1.0).gaussian_width().value
-    assert width == pytest.approx(float(around) * chi_mean(2), rel=1e-11)
+    assert width == pytest.approx(float(mean_norm) * chi_mean(2), rel=1e-11)
 
 
 @pytest.mark.parametrize("d", [1, 2, 10, 200, 10**6])
@@ -237,7 +237,7 @@ def test_the_width_of_an_lq_ball_is_that_of_its_limits(d: int) -> None:
         (1e15, largest_absolute_mean(d)),
     ):
         assert lq_norm_mean(d, exponent) == pytest.approx(expected, rel=1e-12)
-    assert LqBall(d=d, exponent=2.0, radius=1.0).gaussian_width() == Width.known(chi_mean(d))
+    assert LqBall(d=d, exponent=2.0, radius=1.0).gaussian_width() == Width.from_value(chi_mean(d))
     # The norms fall in their exponent, so that the widths rise in that of the ball.
     widths = [
         LqBall(d=d, exponent=q, radius=1.0).gaussian_width().value
@@ -255,13 +255,13 @@ def test_the_width_of_an_lq_ball_is_the_mean_of_norms(d: int, q: float) -> None:
 
 def test_sampling_takes_the_mean_and_refuses_one_draw() -> None:
     ball, directions = L1Ball(d=5, radius=1.0), np.random.default_rng(3).standard_normal((50, 5))
-    one = width_sample(ball, directions)
-    assert one.draws == 50
+    estimate = width_sample(ball, directions)
+    assert estimate.draws == 50
     values = [lq_norm(g, math.inf) for g in directions]
-    assert one.mean == pytest.approx(np.mean(values), rel=1e-14)
+    assert estimate.mean == pytest.approx(np.mean(values), rel=1e-14)
     with pytest.raises(InvalidInput, match="draws must be at least 2"):
         width_sample(ball, directions[:1])
     with pytest.raises(InvalidInput, match="failure must be"):
-        one.interval(0.0)
+        estimate.interval(0.0)
     half = math.sqrt(2 * math.log(2 / 0.01) / 50)
-    assert one.interval(0.01) == pytest.approx((one.mean - half, one.mean + half))
+    assert estimate.interval(0.01) == pytest.approx((estimate.mean - half, estimate.mean + half))

@@ -50,10 +50,10 @@ def make(
         shift = offset if problem in POINTS else 0.0
         records = law(d=d, moment_order=order, margin=margin, offset=shift)
     if problem in POINTS:
-        made = problem(distribution=records, radius=radius)
+        example = problem(distribution=records, radius=radius)
     else:
-        made = problem(features=records, radius=radius, offset=offset)
-    return made.draw(np.random.default_rng(seed))
+        example = problem(features=records, radius=radius, offset=offset)
+    return example.draw(np.random.default_rng(seed))
 
 
 def in_ball(problem: Any, rng: np.random.Generator) -> Vector:

@@ -42,7 +42,7 @@ from tests.problems.cases import (
 )
 
 N = 20_000
-MANY = 60_000
+DRAWS = 60_000
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 
 
@@ -53,8 +53,13 @@ def points(problem: Any, rng: np.random.Generator) -> list[Vector]:
     if norm == 0 and problem.__class__ in POINTS:
         best = problem.distribution.mean
         norm = float(np.linalg.norm(best))
-    far = best / norm if norm > 0 else np.full(len(best), 1 / math.sqrt(len(best)))
-    return [-problem.radius * far, 0.0 * best, in_ball(problem, rng), in_ball(problem, rng)]
+    boundary_point = best / norm if norm > 0 else np.full(len(best), 1 / math.sqrt(len(best)))
+    return [
+        -problem.radius * boundary_point,
+        0.0 * best,
+        in_ball(problem, rng),
+        in_ball(problem, rng),
+    ]
 
 
 def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
@@ -110,12 +115,12 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
             if length < 1e-6:
                 continue  # projected on the same point of the boundary
             change = g - dense(sample.gradients(v))
-            moved, error = mean_and_error(change)
+            change_norm, error = mean_and_error(change)
             slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
-            if np.linalg.norm(moved) - slack > constants.smoothness * length:
+            if np.linalg.norm(change_norm) - slack > constants.smoothness * length:
                 wrong.add("smoothness")
-            along = (change @ step)[:, None]
-            curve, curve_error = mean_and_error(along)
+            projection = (change @ step)[:, None]
+            curve, curve_error = mean_and_error(projection)
             if curve[0] + SIGMAS * curve_error[0] < (
                 constants.strong_convexity * length**2 * (1 - 1e-9)
             ):
@@ -124,36 +129,36 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
             if largest > constants.sample_smoothness * length * (1 + 1e-9) + 1e-12:
                 wrong.add("sample_smoothness")
             low = constants.sample_strong_convexity * length**2
-            if along.min() < low * (1 - 1e-9) - 1e-12:
+            if projection.min() < low * (1 - 1e-9) - 1e-12:
                 wrong.add("sample_strong_convexity")
     return wrong
 
 
 @pytest.mark.parametrize(("problem", "law"), one_in(2, PAIRS), ids=IDS)
 def test_no_large_sample_contradicts_a_constant(problem: Any, law: Any) -> None:
-    made = make(problem, law)
-    assert violations(made, made.constants) == set()
+    example = make(problem, law)
+    assert violations(example, example.constants) == set()
 
 
 @pytest.mark.parametrize(("problem", "law"), crossed(3, OPTIMISATION_PROBLEMS, ORDINARY))
 def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: Any) -> None:
-    made = make(problem, law, d=1, p=2.0, margin=8.0, radius=0.9, offset=0.9)
-    assert violations(made, made.constants) == set()
-    made = make(problem, law, d=6, p=4.0, margin=12.0, radius=4.0, offset=0.5)
-    assert violations(made, made.constants) == set()
+    example = make(problem, law, d=1, p=2.0, margin=8.0, radius=0.9, offset=0.9)
+    assert violations(example, example.constants) == set()
+    example = make(problem, law, d=6, p=4.0, margin=12.0, radius=4.0, offset=0.5)
+    assert violations(example, example.constants) == set()
 
 
 @pytest.mark.parametrize("law", ORDINARY)
 def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
     """The trace at every distance, within six standard errors."""
-    made = make(LeastSquares, law)
-    constants = made.constants
-    sample = made.sample(MANY, np.random.default_rng(6))
-    for w in (made.minimiser, *points(made, np.random.default_rng(7))):
+    example = make(LeastSquares, law)
+    constants = example.constants
+    sample = example.sample(DRAWS, np.random.default_rng(6))
+    for w in (example.minimiser, *points(example, np.random.default_rng(7))):
         g = dense(sample.gradients(w))
         squares = np.square(g - g.mean(axis=0)).sum(axis=1)
         trace, error = mean_and_error(squares[:, None])
-        length = float(np.linalg.norm(w - made.minimiser))
+        length = float(np.linalg.norm(w - example.minimiser))
         stated = constants.minimum_variance + constants.variance_growth * length**2
         assert trace[0] - SIGMAS * error[0] <= stated * (1 + 1e-9) <= constants.variance_trace * 1.1
         if law in (Gaussian, StudentT):
@@ -190,10 +195,10 @@ SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for probl
 @pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
 def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
     """All of a problem at once, on one sample; one by one below."""
-    made = make(problem, ORDINARY[4])  # Gaussian
+    example = make(problem, ORDINARY[4])  # Gaussian
     factors = {field: factor for field, factor, own in SMALLER if own is problem}
-    smaller = {field: x * getattr(made.constants, field) for field, x in factors.items()}
-    assert violations(made, replace(made.constants, **smaller), MANY) == set(factors)
+    smaller = {field: x * getattr(example.constants, field) for field, x in factors.items()}
+    assert violations(example, replace(example.constants, **smaller), DRAWS) == set(factors)
 
 
 @pytest.mark.parametrize(
@@ -202,45 +207,47 @@ def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
     ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", None),
 )
 def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:
-    made = make(problem, ORDINARY[4])  # Gaussian
-    smaller = replace(made.constants, **{field: factor * getattr(made.constants, field)})
-    assert violations(made, smaller, MANY) == {field}
+    example = make(problem, ORDINARY[4])  # Gaussian
+    smaller = replace(example.constants, **{field: factor * getattr(example.constants, field)})
+    assert violations(example, smaller, DRAWS) == {field}
 
 
 @pytest.mark.parametrize("problem", MODELS)
 def test_a_bounded_record_has_a_lipschitz_constant_that_is_attained(problem: Any) -> None:
-    made = make(problem, HARD[0])
-    constants = made.constants
+    example = make(problem, HARD[0])
+    constants = example.constants
     if problem is LeastSquares:
         assert constants.lipschitz == math.inf
         return
     smaller = replace(constants, lipschitz=0.3 * constants.lipschitz)
-    assert violations(made, smaller, MANY) == {"lipschitz"}
+    assert violations(example, smaller, DRAWS) == {"lipschitz"}
 
 
 def test_strong_convexity_that_is_too_large_is_caught() -> None:
     for problem in (Quadratic, LeastSquares):
-        made = make(problem, ORDINARY[4])
-        larger = replace(made.constants, strong_convexity=1.1 * made.constants.strong_convexity)
-        assert violations(made, larger, MANY) == {"strong_convexity"}
-    made = make(Quadratic, ORDINARY[4])
-    larger = replace(made.constants, sample_strong_convexity=1.01)
-    assert violations(made, larger, MANY) == {"sample_strong_convexity"}
+        example = make(problem, ORDINARY[4])
+        larger = replace(
+            example.constants, strong_convexity=1.1 * example.constants.strong_convexity
+        )
+        assert violations(example, larger, DRAWS) == {"strong_convexity"}
+    example = make(Quadratic, ORDINARY[4])
+    larger = replace(example.constants, sample_strong_convexity=1.01)
+    assert violations(example, larger, DRAWS) == {"sample_strong_convexity"}
 
 
 @pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
 def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, law: Any) -> None:
-    first, second = make(problem, law, seed=1), make(problem, law, seed=2)
-    assert first.constants == second.constants
-    setting = first.setting(100, BUDGET)
+    example_a, example_b = make(problem, law, seed=1), make(problem, law, seed=2)
+    assert example_a.constants == example_b.constants
+    setting = example_a.setting(100, BUDGET)
     assert setting.moment_order == 2.5
     assert (setting.n, setting.d) == (100, 3)
-    assert first.constants.diameter == 3.0
+    assert example_a.constants.diameter == 3.0
     if problem in MODELS:
-        assert first.constants.structure == "linear-model"
-        features = first.sample(50_000, np.random.default_rng(3)).features.x
+        assert example_a.constants.structure == "linear-model"
+        features = example_a.sample(50_000, np.random.default_rng(3)).features.x
         square, error = mean_and_error(np.square(features).sum(axis=1)[:, None])
-        certified = first.constants.linear_model.feature_norm**2
+        certified = example_a.constants.linear_model.feature_norm**2
         assert abs(square[0] - certified) <= SIGMAS * error[0]
 
 

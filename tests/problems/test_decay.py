@@ -27,15 +27,15 @@ N = 20_000
 
 def falling(problem: Any, law: Any, decay: float, **sizes: Any) -> Any:
     """Return a problem on a law with falling scales."""
-    made = make(problem, law, **sizes)
+    example = make(problem, law, **sizes)
     name = "features" if problem in MODELS else "distribution"
-    return replace(made, **{name: replace(getattr(made, name), decay=decay)})
+    return replace(example, **{name: replace(getattr(example, name), decay=decay)})
 
 
 def allowed(problem: Any, law: Any) -> bool:
-    own = issubclass(law, ScaledLaw)
-    symmetric = own and law(d=2).univariate.symmetric
-    return own and (symmetric or problem is not GeometricMedian)
+    has_scales = issubclass(law, ScaledLaw)
+    symmetric = has_scales and law(d=2).univariate.symmetric
+    return has_scales and (symmetric or problem is not GeometricMedian)
 
 
 CASES = [(problem, law) for problem, law in PAIRS if allowed(problem, law)]
@@ -44,19 +44,19 @@ IDS = [f"{problem.card.slug}-{law.card.slug}" for problem, law in CASES]
 
 @pytest.mark.parametrize(("problem", "law"), one_in(2, CASES), ids=IDS)
 def test_no_large_sample_contradicts_a_constant_where_scales_differ(problem: Any, law: Any) -> None:
-    made = falling(problem, law, 1.0)
-    assert violations(made, made.constants) == set()
-    made = falling(problem, law, 0.6, d=6, p=4.0, margin=12.0, radius=4.0, offset=0.5)
-    assert violations(made, made.constants) == set()
+    example = falling(problem, law, 1.0)
+    assert violations(example, example.constants) == set()
+    example = falling(problem, law, 0.6, d=6, p=4.0, margin=12.0, radius=4.0, offset=0.5)
+    assert violations(example, example.constants) == set()
 
 
 @pytest.mark.parametrize("problem", [p for p in (*POINTS, *MODELS) if p is not Linear])
 def test_the_excess_is_the_difference_of_risks_where_scales_differ(problem: Any) -> None:
-    made = falling(problem, StudentT, 1.0)
+    example = falling(problem, StudentT, 1.0)
     rng = np.random.default_rng(11)
-    sample, best = made.sample(N, rng), made.minimiser
-    for w in (in_ball(made, rng), 0.0 * best):
-        excess = made.excess_risk(w)
+    sample, best = example.sample(N, rng), example.minimiser
+    for w in (in_ball(example, rng), 0.0 * best):
+        excess = example.excess_risk(w)
         difference = losses(sample, w) - losses(sample, best)
         error = math.hypot(difference.std() / math.sqrt(N), excess.standard_error)
         assert abs(difference.mean() - excess.value) <= SIGMAS * error + 1e-12
@@ -91,17 +91,17 @@ def test_floors_near_the_data_alone_are_refused_where_scales_differ() -> None:
     equal = evaluate_all(Scenario(), floors)
     assert any(e.value and not e.failures for e in equal)
     for evaluation in evaluate_all(Scenario(decay=0.5), floors):
-        near = evaluation.bound.card.name.startswith("Floor near ")
-        assert evaluation.failures == ((UNEQUAL,) if near else ())
-        assert (evaluation.value > 0) != near
+        is_near_floor = evaluation.bound.card.name.startswith("Floor near ")
+        assert evaluation.failures == ((UNEQUAL,) if is_near_floor else ())
+        assert (evaluation.value > 0) != is_near_floor
 
 
 def test_the_class_of_a_mean_holds_the_law() -> None:
     """The bound on the trace is that of equal scales, and the moment the largest coordinate's."""
     law = StudentT(d=5, decay=1.0)
-    known = MeanEstimation(distribution=law, mean_bound=2.0).constants
-    assert known.coordinate_moment == pytest.approx(law.moment(3.0), rel=1e-12)
-    assert law.variance_trace <= known.variance_trace == pytest.approx(5.0, rel=1e-12)
+    constants = MeanEstimation(distribution=law, mean_bound=2.0).constants
+    assert constants.coordinate_moment == pytest.approx(law.moment(3.0), rel=1e-12)
+    assert law.variance_trace <= constants.variance_trace == pytest.approx(5.0, rel=1e-12)
     assert law.variance_trace == pytest.approx(StudentT(d=5).variance_trace, rel=1e-12)
 
 

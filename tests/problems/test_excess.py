@@ -66,18 +66,18 @@ def test_the_catalogue_begins_with_the_eight_problems_in_order() -> None:
 def test_the_excess_is_the_difference_of_risks_and_0_at_the_minimiser(
     problem: Any, law: Any
 ) -> None:
-    made = make(problem, law)
-    best = made.minimiser
-    at_best = made.excess_risk(best)
+    example = make(problem, law)
+    best = example.minimiser
+    at_best = example.excess_risk(best)
     assert abs(at_best.value) <= 1e-14
     rng = np.random.default_rng(11)
-    sample = made.sample(N, rng)
-    least = losses(sample, best)
-    near = made.constraint.project(best + 0.2 * rng.standard_normal(len(best)))
-    for w in (in_ball(made, rng), near, 0.0 * best):
-        excess = made.excess_risk(w)
+    sample = example.sample(N, rng)
+    best_losses = losses(sample, best)
+    nearby = example.constraint.project(best + 0.2 * rng.standard_normal(len(best)))
+    for w in (in_ball(example, rng), nearby, 0.0 * best):
+        excess = example.excess_risk(w)
         assert excess.value >= -1e-14
-        difference = losses(sample, w) - least
+        difference = losses(sample, w) - best_losses
         error = math.hypot(difference.std() / math.sqrt(N), excess.standard_error)
         assert abs(difference.mean() - excess.value) <= SIGMAS * error + 1e-12
         if law in HARD:
@@ -86,21 +86,21 @@ def test_the_excess_is_the_difference_of_risks_and_0_at_the_minimiser(
 
 @EVERY_PAIR
 def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: Any) -> None:
-    made = make(problem, law)
-    best = made.minimiser
+    example = make(problem, law)
+    best = example.minimiser
     assert best.shape == (3,)
-    assert np.linalg.norm(best) <= made.radius * (1 + 1e-12)
+    assert np.linalg.norm(best) <= example.radius * (1 + 1e-12)
     rng = np.random.default_rng(12)
-    gradients = dense(made.sample(N, rng).gradients(best))
+    gradients = dense(example.sample(N, rng).gradients(best))
     error = gradients.std(axis=0) / math.sqrt(N)
-    if made.constants.minimum_interior:
+    if example.constants.minimum_interior:
         assert (np.abs(gradients.mean(axis=0)) <= SIGMAS * error + 1e-12).all()
         return
-    if made.card.slug == "geometric-median" and law in HARD:
+    if example.card.slug == "geometric-median" and law in HARD:
         return  # a kink; its risk is compared on a grid below
     for _ in range(10):
-        along = gradients @ (in_ball(made, rng) - best)
-        assert along.mean() >= -SIGMAS * along.std() / math.sqrt(N)
+        products = gradients @ (in_ball(example, rng) - best)
+        assert products.mean() >= -SIGMAS * products.std() / math.sqrt(N)
     # And the gradient is not 0, as the constants say.
     assert (np.abs(gradients.mean(axis=0)) > SIGMAS * error).any()
 
@@ -108,13 +108,13 @@ def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: A
 @each("law", ORDINARY)
 @each("problem", OPTIMISATION_PROBLEMS)
 def test_the_standard_error_is_below_a_tenth_of_the_excess(problem: Any, law: Any) -> None:
-    made = make(problem, law, d=20, p=2.0, margin=0.5, radius=1.0, offset=0.5)
-    best = made.minimiser
+    example = make(problem, law, d=20, p=2.0, margin=0.5, radius=1.0, offset=0.5)
+    best = example.minimiser
     rng = np.random.default_rng(0)
     for distance in (0.05, 0.2, 1.0):
         step = rng.standard_normal(20)
-        w = made.constraint.project(best + distance * step / np.linalg.norm(step))
-        excess = made.excess_risk(w)
+        w = example.constraint.project(best + distance * step / np.linalg.norm(step))
+        excess = example.excess_risk(w)
         if problem is Absolute and law is Pareto and distance < 0.1:
             continue  # the risk is flat near its minimisers
         assert excess.value > 0
@@ -123,15 +123,15 @@ def test_the_standard_error_is_below_a_tenth_of_the_excess(problem: Any, law: An
 
 
 def test_evaluation_samples_are_drawn_once_and_the_last_ones_are_kept() -> None:
-    first = evaluation_rows(Gaussian(d=20))
+    sample = evaluation_rows(Gaussian(d=20))
     for d in (1, 1000, 20_000):
         rows = evaluation_rows(Gaussian(d=d))
         assert rows.n == min(1 << 17, EVALUATION_ELEMENTS // d)
         assert rows.x.nbytes <= 32e6
-    assert evaluation_rows(Gaussian(d=20)) is first
+    assert evaluation_rows(Gaussian(d=20)) is sample
     for d in (300, 400, 500, 600):
         evaluation_rows(Gaussian(d=d))
-    assert evaluation_rows(Gaussian(d=20)) is not first  # 128 MB are kept
+    assert evaluation_rows(Gaussian(d=20)) is not sample  # 128 MB are kept
 
 
 def test_the_standard_error_is_that_of_a_mean() -> None:
@@ -143,13 +143,13 @@ def test_the_standard_error_is_that_of_a_mean() -> None:
 
 def test_quadratic_and_linear_problems_with_the_mean_outside_and_at_0() -> None:
     law = Gaussian(d=4, moment_order=2.0, offset=3.0)
-    outside = Quadratic(distribution=law, radius=1.0)
-    np.testing.assert_allclose(outside.minimiser, law.mean / 3)
-    assert not outside.constants.minimum_interior
+    mean_outside = Quadratic(distribution=law, radius=1.0)
+    np.testing.assert_allclose(mean_outside.minimiser, law.mean / 3)
+    assert not mean_outside.constants.minimum_interior
     # At the opposite point: (4^2 - 2^2) / 2.
-    assert outside.excess_risk(-outside.minimiser).value == pytest.approx(6.0)
-    inside = Quadratic(distribution=law, radius=5.0)
-    assert inside.excess_risk(np.zeros(4)).value == pytest.approx(4.5)
+    assert mean_outside.excess_risk(-mean_outside.minimiser).value == pytest.approx(6.0)
+    mean_inside = Quadratic(distribution=law, radius=5.0)
+    assert mean_inside.excess_risk(np.zeros(4)).value == pytest.approx(4.5)
     linear = Linear(distribution=law, radius=2.0)
     assert linear.excess_risk(np.zeros(4)).value == pytest.approx(6.0)
     assert linear.excess_risk(-linear.minimiser).value == pytest.approx(12.0)
@@ -159,12 +159,12 @@ def test_quadratic_and_linear_problems_with_the_mean_outside_and_at_0() -> None:
 
 
 def test_least_squares_has_the_closed_form_of_its_covariance() -> None:
-    made = make(LeastSquares, StudentT, d=5, p=2.0, margin=0.5)
+    example = make(LeastSquares, StudentT, d=5, p=2.0, margin=0.5)
     w = np.arange(5.0)
-    x = made.features.sample(400_000, np.random.default_rng(0)).x
-    terms = 0.5 * np.square(x @ (w - made.minimiser))
+    x = example.features.sample(400_000, np.random.default_rng(0)).x
+    terms = 0.5 * np.square(x @ (w - example.minimiser))
     error = terms.std() / math.sqrt(len(x))
-    assert abs(made.excess_risk(w).value - terms.mean()) <= SIGMAS * error
+    assert abs(example.excess_risk(w).value - terms.mean()) <= SIGMAS * error
 
 
 @each("problem", OPTIMISATION_PROBLEMS)
@@ -175,26 +175,30 @@ def test_hard_instances_need_a_pattern_to_be_sampled_but_not_for_their_constants
     order = problem.feature_order(2.5)
     records = law(d=6, moment_order=order, spike_probability=0.1)
     key = "distribution" if problem in POINTS else "features"
-    made = problem(**{key: records}, radius=1.0, **({} if problem in POINTS else {"offset": 0.5}))
-    constants = made.constants
+    example = problem(
+        **{key: records}, radius=1.0, **({} if problem in POINTS else {"offset": 0.5})
+    )
+    constants = example.constants
     with pytest.raises(InvalidInput, match=r"^pattern must be drawn first"):
-        made.sample(3, np.random.default_rng(0))
-    drawn = [made.draw(np.random.default_rng(seed)) for seed in range(4)]
-    assert len({hash(one) for one in drawn}) > 1
-    assert all(one.constants == constants for one in drawn)
+        example.sample(3, np.random.default_rng(0))
+    instances = [example.draw(np.random.default_rng(seed)) for seed in range(4)]
+    assert len({hash(one) for one in instances}) > 1
+    assert all(one.constants == constants for one in instances)
     assert math.isfinite(constants.lipschitz) or problem is LeastSquares
-    assert drawn[0].sample(5, np.random.default_rng(0)).n == 5
+    assert instances[0].sample(5, np.random.default_rng(0)).n == 5
 
 
 @EVERY_PAIR
 def test_problems_are_keys_and_equal_by_value(problem: Any, law: Any) -> None:
-    first, second = make(problem, law), make(problem, law)
-    assert first is not second and first == second and hash(first) == hash(second)
-    first_sample = first.sample(50, np.random.default_rng(1))
-    again = second.sample(50, np.random.default_rng(1))
-    w = in_ball(first, np.random.default_rng(2))
-    assert np.array_equal(dense(first_sample.gradients(w)), dense(again.gradients(w)))
-    assert first_sample.constraint.diameter == first.constants.diameter
+    problem_a, problem_b = make(problem, law), make(problem, law)
+    assert (
+        problem_a is not problem_b and problem_a == problem_b and hash(problem_a) == hash(problem_b)
+    )
+    first_sample = problem_a.sample(50, np.random.default_rng(1))
+    redrawn = problem_b.sample(50, np.random.default_rng(1))
+    w = in_ball(problem_a, np.random.default_rng(2))
+    assert np.array_equal(dense(first_sample.gradients(w)), dense(redrawn.gradients(w)))
+    assert first_sample.constraint.diameter == problem_a.constants.diameter
 
 
 def test_labels_follow_their_laws() -> None:
@@ -215,19 +219,21 @@ def test_labels_follow_their_laws() -> None:
 
 @pytest.mark.parametrize("problem", [Logistic, Hinge])
 def test_conditional_excesses_of_labels_are_sums_over_the_labels(problem: Any) -> None:
-    made = make(problem, Gaussian)
-    link = made.link
+    example = make(problem, Gaussian)
+    link = example.link
     s, true = (m.ravel() for m in np.meshgrid(np.linspace(-4, 4, 81), np.linspace(-3, 3, 49)))
-    up = np.ones_like(s)
+    unit_slopes = np.ones_like(s)
     if problem is Logistic:
-        chance, down = 1 / (1 + np.exp(-true)), 0.0 * up
+        chance, minus_ones = 1 / (1 + np.exp(-true)), 0.0 * unit_slopes
     else:
-        chance, down = np.where(np.abs(true) >= 1, true > 0, 0.5), -up
+        chance, minus_ones = np.where(np.abs(true) >= 1, true > 0, 0.5), -unit_slopes
 
     def risk(margins: Any) -> Any:
-        return chance * link.value(margins, up) + (1 - chance) * link.value(margins, down)
+        return chance * link.value(margins, unit_slopes) + (1 - chance) * link.value(
+            margins, minus_ones
+        )
 
-    excess = made.conditional_excess(s, made.truth(true))
+    excess = example.conditional_excess(s, example.truth(true))
     np.testing.assert_allclose(excess, risk(s) - risk(true), atol=1e-14)
     assert excess.min() >= 0
 
@@ -256,16 +262,16 @@ def test_a_ball_without_size_is_refused(problem: Any) -> None:
 
 def test_hard_features_of_a_model_keep_the_excess_of_their_one_record() -> None:
     for law in (Spike, Hypercube):
-        made = make(Logistic, law, d=6, offset=1.0)
+        example = make(Logistic, law, d=6, offset=1.0)
         w = np.linspace(-1, 1, 6)
-        spike = made.features.mean / made.features.spike_probability
-        s, true = float(spike @ w), float(spike @ made.minimiser)
+        spike = example.features.mean / example.features.spike_probability
+        s, true = float(spike @ w), float(spike @ example.minimiser)
         p, q = 1 / (1 + math.exp(-true)), 1 / (1 + math.exp(-s))
         entropy = p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
-        assert made.excess_risk(w).value == pytest.approx(0.3 * entropy, rel=1e-10, abs=1e-14)
+        assert example.excess_risk(w).value == pytest.approx(0.3 * entropy, rel=1e-10, abs=1e-14)
 
 
 def test_skewed_features_are_centred() -> None:
-    made = make(LeastSquares, SkewedPareto)
-    x = made.sample(200_000, np.random.default_rng(5)).features.x
+    example = make(LeastSquares, SkewedPareto)
+    x = example.sample(200_000, np.random.default_rng(5)).features.x
     assert (np.abs(x.mean(axis=0)) <= SIGMAS * x.std(axis=0) / math.sqrt(len(x))).all()

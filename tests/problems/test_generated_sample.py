@@ -29,11 +29,11 @@ SIZE = stream_rows(D)
 N = 2 * SIZE + 17
 
 
-def both(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
-    made = Scenario(problem=problem, distribution=distribution, n=N, d=D).instance.problem
-    drawn = made.draw(np.random.default_rng(0))
+def sample_and_stream(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
+    example = Scenario(problem=problem, distribution=distribution, n=N, d=D).instance.problem
+    instance = example.draw(np.random.default_rng(0))
     in_memory, generated = (np.random.default_rng(1) for _ in range(2))
-    return drawn.sample(N, in_memory), drawn.stream(N, generated)
+    return instance.sample(N, in_memory), instance.stream(N, generated)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def both(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
     ],
 )
 def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | None) -> None:
-    in_memory, generated = both(problem)
+    in_memory, generated = sample_and_stream(problem)
     if bound is not None:
         in_memory, generated = in_memory.bounded(*bound), generated.bounded(*bound)
     w = np.array([0.3, -0.2, 0.1, 0.5])
@@ -71,13 +71,13 @@ def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | N
     np.testing.assert_allclose(part.gradient(w, 5), in_memory.gradient(w, low + 5), **close)
     expected_mean = in_memory.part(low, high).mean_gradient(w)
     np.testing.assert_allclose(part.mean_gradient(w), expected_mean, rtol=1e-9)
-    for outside in (-1, high - low):
+    for index in (-1, high - low):
         with pytest.raises(InvalidInput, match=r"^stop must be from start to 43"):
-            part.gradient(w, outside)
+            part.gradient(w, index)
 
 
 def test_factors_are_those_of_the_records() -> None:
-    in_memory, generated = both("logistic")
+    in_memory, generated = sample_and_stream("logistic")
     w = np.full(D, 0.2)
     for rows in (in_memory.gradients(w), generated.gradients(w)):
         parts = list(rows.factors())
@@ -88,7 +88,7 @@ def test_factors_are_those_of_the_records() -> None:
 @pytest.mark.parametrize("problem", ["quadratic", "logistic"])
 @pytest.mark.parametrize("distribution", ["spike", "hypercube"])
 def test_hard_instances_are_generated_too(problem: str, distribution: str) -> None:
-    in_memory, generated = both(problem, distribution)
+    in_memory, generated = sample_and_stream(problem, distribution)
     w = np.full(D, 0.2)
     expected = np.concatenate(list(in_memory.gradients(w).blocks()))
     gradients = np.concatenate(list(generated.gradients(w).blocks()))
@@ -103,7 +103,7 @@ def column_sums(rows: Any) -> Any:
 def test_gradients_are_totalled_in_pieces_that_are_small_to_send(
     problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_memory, generated = both(problem)
+    in_memory, generated = sample_and_stream(problem)
     generated = generated.bounded(2.0)
     w = np.full(D, 0.2)
     expected = column_sums(in_memory.bounded(2.0).gradients(w))
@@ -119,13 +119,13 @@ def test_gradients_are_totalled_in_pieces_that_are_small_to_send(
 
 
 def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, generated = both("logistic")
-    drawn: list[int] = []
+    _, generated = sample_and_stream("logistic")
+    drawn_blocks: list[int] = []
     draw = module.SampleSource._draw
     monkeypatch.setattr(
-        module.SampleSource, "_draw", lambda s, i, k: (drawn.append(i), draw(s, i, k))[1]
+        module.SampleSource, "_draw", lambda s, i, k: (drawn_blocks.append(i), draw(s, i, k))[1]
     )
     assert isinstance(generated, GeneratedSample)
     for low in range(0, N, 1000):
         generated.part(low, min(low + 1000, N)).mean_gradient(np.zeros(D))
-    assert drawn == [0, 1, 2]
+    assert drawn_blocks == [0, 1, 2]

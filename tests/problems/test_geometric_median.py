@@ -31,7 +31,7 @@ SKEWED = (SkewedPareto, LogNormal)
 def test_in_one_dimension_the_slope_is_twice_the_distribution_function_less_1(family: Any) -> None:
     law = univariate_of(family(d=1, moment_order=2.0))
     for c in (law.mean, law.median + 0.3, 1.7, 0.4):
-        expected = 2 * float(law.below(np.array([c]))[0]) - 1
+        expected = 2 * float(law.cdf(np.array([c]))[0]) - 1
         assert median_slope(law, 1, c) == pytest.approx(expected, abs=1e-7)
 
 
@@ -66,16 +66,16 @@ def test_inverse_distances_of_normal_vectors_have_their_closed_form() -> None:
 @pytest.mark.parametrize("d", [3, 20])
 def test_the_smoothness_bounds_inverse_distances_everywhere(family: Any, d: int) -> None:
     record = family(d=d, moment_order=3.0, offset=0.7)
-    made = GeometricMedian(distribution=record, radius=1.0)
+    example = GeometricMedian(distribution=record, radius=1.0)
     x = record.sample(40_000, np.random.default_rng(2)).x
     rng = np.random.default_rng(3)
     largest = 0.0
-    for w in (record.mean, made.minimiser, *(record.mean + rng.standard_normal((4, d)))):
+    for w in (record.mean, example.minimiser, *(record.mean + rng.standard_normal((4, d)))):
         inverse = 1 / np.linalg.norm(w - x, axis=1)
         largest = max(largest, inverse.mean() - SIGMAS * inverse.std() / math.sqrt(len(x)))
-    assert largest <= made.constants.smoothness
+    assert largest <= example.constants.smoothness
     if family in (StudentT, EllipticalT):  # there it is attained
-        assert largest >= 0.9 * made.constants.smoothness
+        assert largest >= 0.9 * example.constants.smoothness
 
 
 @pytest.mark.parametrize("family", SKEWED)
@@ -84,17 +84,17 @@ def test_skewed_laws_have_minimisers_on_the_boundary_too(
     family: Any, radius: float, offset: float
 ) -> None:
     record = family(d=6, moment_order=2.0, offset=offset)
-    made = GeometricMedian(distribution=record, radius=radius)
-    best = made.minimiser
+    example = GeometricMedian(distribution=record, radius=radius)
+    best = example.minimiser
     on_boundary = np.linalg.norm(best) >= radius * (1 - 1e-12)
-    assert on_boundary == (radius < 1) == (not made.constants.minimum_interior)
-    sample = made.sample(200_000, np.random.default_rng(4))
-    least = losses(sample, best)
+    assert on_boundary == (radius < 1) == (not example.constants.minimum_interior)
+    sample = example.sample(200_000, np.random.default_rng(4))
+    best_losses = losses(sample, best)
     rng = np.random.default_rng(5)
     for _ in range(4):
-        w = in_ball(made, rng)
-        excess = made.excess_risk(w)
-        difference = losses(sample, w) - least
+        w = in_ball(example, rng)
+        excess = example.excess_risk(w)
+        difference = losses(sample, w) - best_losses
         error = math.hypot(difference.std() / math.sqrt(sample.n), excess.standard_error)
         assert excess.value > 0
         assert abs(difference.mean() - excess.value) <= SIGMAS * error
@@ -105,26 +105,28 @@ def test_skewed_laws_have_minimisers_on_the_boundary_too(
 @pytest.mark.parametrize("radius", [0.5, 5.0])
 def test_the_kink_of_a_hard_instance_is_its_minimum(law: Any, q: float, radius: float) -> None:
     record = law(d=4, moment_order=2.0, spike_probability=q).draw(np.random.default_rng(6))
-    made = GeometricMedian(distribution=record, radius=radius)
+    example = GeometricMedian(distribution=record, radius=radius)
     rng = np.random.default_rng(7)
     spike = record.mean / q
-    points = [in_ball(made, rng) for _ in range(200)]
-    points += [made.constraint.project(t * spike) for t in np.linspace(-1, 2, 31)]
-    excesses = np.array([made.excess_risk(w).value for w in points])
+    points = [in_ball(example, rng) for _ in range(200)]
+    points += [example.constraint.project(t * spike) for t in np.linspace(-1, 2, 31)]
+    excesses = np.array([example.excess_risk(w).value for w in points])
     assert excesses.min() >= -1e-14
-    assert made.excess_risk(made.minimiser).value == 0.0
-    assert not made.constants.minimum_interior
+    assert example.excess_risk(example.minimiser).value == 0.0
+    assert not example.constants.minimum_interior
     w = points[0]
-    both = [np.linalg.norm(w - z) - np.linalg.norm(made.minimiser - z) for z in (0 * spike, spike)]
-    expected = (1 - q) * both[0] + q * both[1]
-    assert made.excess_risk(w).value == pytest.approx(expected, abs=1e-12)
+    distances = [
+        np.linalg.norm(w - z) - np.linalg.norm(example.minimiser - z) for z in (0 * spike, spike)
+    ]
+    expected = (1 - q) * distances[0] + q * distances[1]
+    assert example.excess_risk(w).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_gradients_are_unit_vectors_for_every_law() -> None:
     for family in (StudentT, EllipticalT, SkewedPareto):
-        made = GeometricMedian(distribution=family(d=5, offset=0.3), radius=1.0)
-        w = made.minimiser
-        g = dense(made.sample(500, np.random.default_rng(8)).gradients(w))
+        example = GeometricMedian(distribution=family(d=5, offset=0.3), radius=1.0)
+        w = example.minimiser
+        g = dense(example.sample(500, np.random.default_rng(8)).gradients(w))
         np.testing.assert_allclose(np.linalg.norm(g, axis=1), 1.0, rtol=1e-12)
 
 
@@ -134,10 +136,10 @@ def test_an_elliptical_law_whose_mean_is_outside_is_refused() -> None:
 
 
 def test_excesses_near_the_minimiser_keep_their_digits() -> None:
-    made = GeometricMedian(distribution=Gaussian(d=3, moment_order=2.0), radius=1.0)
+    example = GeometricMedian(distribution=Gaussian(d=3, moment_order=2.0), radius=1.0)
     u = np.array([0.6, 0.0, 0.8])
     sizes = (1e-6, 1e-4, 1e-2)
-    values = [made.excess_risk(t * u).value / t**2 for t in sizes]
+    values = [example.excess_risk(t * u).value / t**2 for t in sizes]
     assert values == pytest.approx([values[0]] * 3, rel=1e-2)
     # Half the Hessian, (1 - 1/d) E 1/|Z| / 2.
     exact = (1 / 3) * math.sqrt(2 / math.pi)

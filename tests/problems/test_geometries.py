@@ -39,9 +39,11 @@ KINDS = {kind: Geometry(kind=kind) for kind in GEOMETRIES if kind != "lq"}
 POWERS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.1, 1.5, 4.0)}
 LIMITS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.0, 1e6, math.inf)}
 SETS = KINDS | POWERS
-FIRST = ("l2", "l1", "simplex", "sparse", "l1.5")
+MAIN_SETS = ("l2", "l1", "simplex", "sparse", "l1.5")
 # Large samples in `make test`: a set of each family; the others are slow.
-SOME_SETS = [pytest.param(name, marks=[] if name in FIRST else pytest.mark.slow) for name in SETS]
+SOME_SETS = [
+    pytest.param(name, marks=[] if name in MAIN_SETS else pytest.mark.slow) for name in SETS
+]
 SLUGS = tuple(problem.card.slug for problem in OPTIMISATION_PROBLEMS)
 LAWS = ("student-t", "skewed-pareto", "elliptical-t", "hypercube", "spike")
 HARD = ("hypercube", "spike")
@@ -62,7 +64,7 @@ def build(
 
     A larger offset would make one of the labels of hard features too rare for samples.
     """
-    made: Any = make_instance(
+    example: Any = make_instance(
         problem=slug,
         distribution=law,
         n=1000,
@@ -75,9 +77,9 @@ def build(
         geometry=geometry,
     ).problem
     if law in HARD:
-        name = "features" if hasattr(made, "features") else "distribution"
-        made = replace(made, **{name: replace(getattr(made, name), spike_probability=q)})
-    return made.draw(np.random.default_rng(7))
+        name = "features" if hasattr(example, "features") else "distribution"
+        example = replace(example, **{name: replace(getattr(example, name), spike_probability=q)})
+    return example.draw(np.random.default_rng(7))
 
 
 def places(problem: Any, rng: np.random.Generator) -> list[Vector]:
@@ -107,26 +109,26 @@ halves = pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.s
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_minimiser_minimises_over_the_set(slug: str, name: str, part: int) -> None:
     for law in laws(slug, name, part):
-        made = build(slug, law, SETS[name])
-        body, best = made.constraint, made.minimiser
+        example = build(slug, law, SETS[name])
+        body, best = example.constraint, example.minimiser
         assert body.contains(best, 1e-12)
-        assert abs(made.excess_risk(best).value) <= 1e-14
+        assert abs(example.excess_risk(best).value) <= 1e-14
         rng = np.random.default_rng(11)
-        sample = made.sample(N, rng)
-        least, gradients = losses(sample, best), dense(sample.gradients(best))
+        sample = example.sample(N, rng)
+        best_losses, gradients = losses(sample, best), dense(sample.gradients(best))
         mean, error = mean_and_error(gradients)
-        if made.constants.minimum_interior:
+        if example.constants.minimum_interior:
             assert (np.abs(mean) <= error + 1e-10).all()
         kinked = slug == "geometric-median" and law in HARD
-        for w in [*places(made, rng), body.support_point(-mean)]:
-            excess = made.excess_risk(w)
+        for w in [*places(example, rng), body.support_point(-mean)]:
+            excess = example.excess_risk(w)
             assert excess.value >= -1e-13
-            rise, rise_error = mean_and_error(losses(sample, w) - least)
+            rise, rise_error = mean_and_error(losses(sample, w) - best_losses)
             slack = math.hypot(rise_error, SIGMAS * excess.standard_error)
             assert abs(rise - excess.value) <= slack + 1e-10
             if not kinked:  # there the subgradient that is taken may point anywhere
-                along, slope_error = mean_and_error(gradients @ (w - best))
-                assert along >= -slope_error - 1e-10
+                slope, slope_error = mean_and_error(gradients @ (w - best))
+                assert slope >= -slope_error - 1e-10
 
 
 def gap(body: ConstraintSet, w: Vector, gradient: Vector) -> float:
@@ -155,16 +157,16 @@ def test_the_median_of_a_hard_instance_is_a_minimiser(name: str, law: str, q: fl
     """In 50 dimensions a pattern fills some groups more than others: see `_two_point_minimiser`."""
     for d in (10, 50):
         for radius in (0.1, 2.0, 20.0):
-            made = build("geometric-median", law, (SETS | LIMITS)[name], d=d, radius=radius, q=q)
-            body, best, spike = made.constraint, made.minimiser, made.distribution.spike
+            example = build("geometric-median", law, (SETS | LIMITS)[name], d=d, radius=radius, q=q)
+            body, best, spike = example.constraint, example.minimiser, example.distribution.spike
             assert body.contains(best, 1e-12)
-            near, far = np.linalg.norm(best), np.linalg.norm(best - spike)
-            if min(near, far) <= 1e-12 * np.linalg.norm(spike):  # a kink
-                others = [body.project(t * spike) for t in np.linspace(0, 1, 50) ** 2]
-                others += places(made, np.random.default_rng(1))
-                assert min(made.excess_risk(w).value for w in others) >= -1e-13
+            norm, spike_distance = np.linalg.norm(best), np.linalg.norm(best - spike)
+            if min(norm, spike_distance) <= 1e-12 * np.linalg.norm(spike):  # a kink
+                candidates = [body.project(t * spike) for t in np.linspace(0, 1, 50) ** 2]
+                candidates += places(example, np.random.default_rng(1))
+                assert min(example.excess_risk(w).value for w in candidates) >= -1e-13
                 continue
-            gradient = (1 - q) * best / near + q * (best - spike) / far
+            gradient = (1 - q) * best / norm + q * (best - spike) / spike_distance
             assert gap(body, best, gradient) <= 1e-7 * body.l2_radius
 
 
@@ -211,15 +213,15 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
         if previous is not None:
             step, change = w - previous[0], g - previous[1]
             check("dual diameter", _length(step, q), dual.diameter)
-            moved, slack = mean_and_error(change)
+            change_norm, slack = mean_and_error(change)
             long, short = _length(step, 2), _length(step, q)
-            low = _length(moved, 2) - _length(slack, 2)
+            low = _length(change_norm, 2) - _length(slack, 2)
             check("smoothness", low, c.smoothness * long if long > 0 else 0.0)
-            low = _length(moved, s) - _length(slack, s)
+            low = _length(change_norm, s) - _length(slack, s)
             check("dual smoothness", low, dual.smoothness * short if short > 0 else 0.0)
-            most = float(row_norms(change, s).max())
+            largest = float(row_norms(change, s).max())
             bound = dual.sample_smoothness * short if short > 0 else 0.0
-            check("dual sample_smoothness", most, bound)
+            check("dual sample_smoothness", largest, bound)
             curve, slack = mean_and_error(change @ step)
             check("strong_convexity", c.strong_convexity * long**2, float(curve + slack))
         previous = w, g
@@ -239,8 +241,8 @@ def dual_of(problem: Any) -> DualConstants:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_large_sample_contradicts_a_constant(slug: str, name: str, part: int) -> None:
     for law in laws(slug, name, part):
-        made = build(slug, law, SETS[name])
-        assert violations(made, made.constants, dual_of(made)) == set(), law
+        example = build(slug, law, SETS[name])
+        assert violations(example, example.constants, dual_of(example)) == set(), law
 
 
 # How much smaller a constant is seen to be wrong: what the certificate gives away there.
@@ -271,14 +273,14 @@ TOO_SMALL = [
 def test_a_constant_that_is_too_small_is_caught(
     field: str, factor: float, slug: str, law: str, name: str
 ) -> None:
-    made = build(slug, law, SETS[name])
-    constants, dual = made.constants, dual_of(made)
+    example = build(slug, law, SETS[name])
+    constants, dual = example.constants, dual_of(example)
     if field.startswith("dual "):
         key = field.removeprefix("dual ")
         dual = replace(dual, **{key: factor * getattr(dual, key)})
     else:
         constants = replace(constants, **{field: factor * getattr(constants, field)})
-    assert violations(made, constants, dual, 4 * N) == {field}
+    assert violations(example, constants, dual, 4 * N) == {field}
 
 
 @each("slug", SLUGS)
@@ -291,16 +293,16 @@ def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> 
     # Another law for each size; over the problems and the sets each size meets each law.
     laws, turn = ("skewed-pareto", "elliptical-t", "hypercube"), SLUGS.index(slug) + len(name)
     for i, (d, offset) in enumerate(sizes):
-        made = build(slug, laws[(i + turn) % 3], geometry, d=d, offset=offset)
-        body, best = made.constraint, made.minimiser
+        example = build(slug, laws[(i + turn) % 3], geometry, d=d, offset=offset)
+        body, best = example.constraint, example.minimiser
         assert body.contains(best, 1e-12)
-        assert abs(made.excess_risk(best).value) <= 1e-14
+        assert abs(example.excess_risk(best).value) <= 1e-14
         for w in (body.centre, body.support_point(-np.ones(d)), body.support_point(np.ones(d))):
-            assert made.excess_risk(w).value >= -1e-13
-        dual = dual_of(made)
+            assert example.excess_risk(w).value >= -1e-13
+        dual = dual_of(example)
         assert not any(math.isnan(getattr(dual, field)) for field in vars(dual))
         assert dual.radius >= lq_norm(best, dual.exponent) * (1 - 1e-12)
-        assert made.constants.diameter >= 2 * np.linalg.norm(best) * (1 - 1e-12)
+        assert example.constants.diameter >= 2 * np.linalg.norm(best) * (1 - 1e-12)
 
 
 @each("d", [1, 2, 3, 5, 7, 20, 50])
@@ -312,23 +314,23 @@ def test_a_mean_on_the_boundary_is_not_outside(name: str, law: str, d: int) -> N
         return
     for slug in ("quadratic", "geometric-median"):
         for offset in (0.7, 1.5):
-            made = build(slug, law, SETS[name], d=d, offset=offset)
-            assert made.constants.minimum_interior, (slug, offset)
-    outside = Quadratic(
-        distribution=replace(made.distribution, offset=1.01 * made.distribution.offset),
+            example = build(slug, law, SETS[name], d=d, offset=offset)
+            assert example.constants.minimum_interior, (slug, offset)
+    mean_outside = Quadratic(
+        distribution=replace(example.distribution, offset=1.01 * example.distribution.offset),
         radius=1.5,
         geometry=SETS[name],
     )
-    assert not outside.constants.minimum_interior
+    assert not mean_outside.constants.minimum_interior
 
 
 def test_a_skewed_law_whose_median_is_outside_has_its_minimiser_on_the_boundary() -> None:
     for name in ("l1", "linf", "simplex", "solid-simplex", "l1.1", "group-l1", "sparse"):
-        made = build("geometric-median", "skewed-pareto", SETS[name], radius=0.01, offset=0.0)
-        assert isinstance(made, GeometricMedian)
-        body, best = made.constraint, made.minimiser
-        assert not made.constants.minimum_interior
-        sample = dense(made.sample(20_000, np.random.default_rng(0)).gradients(best))
+        example = build("geometric-median", "skewed-pareto", SETS[name], radius=0.01, offset=0.0)
+        assert isinstance(example, GeometricMedian)
+        body, best = example.constraint, example.minimiser
+        assert not example.constants.minimum_interior
+        sample = dense(example.sample(20_000, np.random.default_rng(0)).gradients(best))
         mean, error = mean_and_error(sample)
         assert gap(body, best, mean) <= 2 * body.l2_radius * float(np.linalg.norm(error))
 
@@ -343,18 +345,18 @@ def test_an_uneven_mean_has_no_known_geometric_median() -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_estimates_of_a_mean_in_the_set_are_projected_on_it(name: str) -> None:
     rng = np.random.default_rng(0)
-    made = build("mean", "student-t", SETS[name])
-    assert isinstance(made, MeanEstimation)
+    example = build("mean", "student-t", SETS[name])
+    assert isinstance(example, MeanEstimation)
     for _ in range(20):
-        estimate = made.distribution.mean + rng.standard_normal(D)
-        restricted = made.restrict(estimate)
+        estimate = example.distribution.mean + rng.standard_normal(D)
+        restricted = example.restrict(estimate)
         if name == "l2":
             assert restricted is estimate
         else:
-            assert made.constraint.contains(restricted, 1e-12)
-            assert made.error(restricted) <= made.error(estimate)
-    norm = float(np.linalg.norm(made.distribution.mean))
-    assert norm <= made.constants.mean_gradient_bound * (1 + 1e-12)
+            assert example.constraint.contains(restricted, 1e-12)
+            assert example.error(restricted) <= example.error(estimate)
+    norm = float(np.linalg.norm(example.distribution.mean))
+    assert norm <= example.constants.mean_gradient_bound * (1 + 1e-12)
 
 
 @each("law", HARD)
@@ -362,17 +364,19 @@ def test_estimates_of_a_mean_in_the_set_are_projected_on_it(name: str) -> None:
 def test_the_exact_mean_of_a_hard_instance_keeps_its_error_of_0(name: str, law: str) -> None:
     """Its mean may be outside the set: a projection would add the distance to every error."""
     for radius in (0.1, 0.5, 1e3):
-        made = build("mean", law, SETS[name], radius=radius, offset=0.0)
-        assert made.error(made.restrict(made.distribution.mean)) <= 1e-15
-    moved = made.restrict(1e6 * np.ones(D))
-    assert made.constraint.contains(moved) is (name not in ("l2", "simplex", "solid-simplex"))
+        example = build("mean", law, SETS[name], radius=radius, offset=0.0)
+        assert example.error(example.restrict(example.distribution.mean)) <= 1e-15
+    restricted = example.restrict(1e6 * np.ones(D))
+    assert example.constraint.contains(restricted) is (
+        name not in ("l2", "simplex", "solid-simplex")
+    )
 
 
 @pytest.mark.parametrize("q", [1e17, 1e300])
 def test_a_ball_of_a_huge_exponent_is_the_cube(q: float) -> None:
     for slug in SLUGS:
-        made = build(slug, "student-t", Geometry(kind="lq", q=q), offset=1.5)
-        assert isinstance(made.constraint, Box)
-        assert np.array_equal(made.constraint.project(np.full(D, 9.0)), np.full(D, 1.5))
-        assert abs(made.excess_risk(made.minimiser).value) <= 1e-14
-        assert math.isfinite(dual_of(made).radius)
+        example = build(slug, "student-t", Geometry(kind="lq", q=q), offset=1.5)
+        assert isinstance(example.constraint, Box)
+        assert np.array_equal(example.constraint.project(np.full(D, 9.0)), np.full(D, 1.5))
+        assert abs(example.excess_risk(example.minimiser).value) <= 1e-14
+        assert math.isfinite(dual_of(example).radius)

@@ -16,8 +16,8 @@ from tests.problems.cases import HARD, SIGMAS
 
 def law_of(family: Any, offset: float = 0.0) -> Any:
     if family in (*HARD, Tracing):
-        made = family(d=4, moment_order=3.0, spike_probability=0.2)
-        return made.draw(np.random.default_rng(2))
+        example = family(d=4, moment_order=3.0, spike_probability=0.2)
+        return example.draw(np.random.default_rng(2))
     return family(d=4, moment_order=3.0, margin=8.0, offset=offset)
 
 

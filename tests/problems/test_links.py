@@ -38,8 +38,11 @@ def grid(link: Any) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("link", LINKS)
 def test_slopes_are_the_derivatives_of_values(link: Any) -> None:
     margins, targets = grid(link)
-    near = np.abs(margins) < 30
-    margins, targets = margins[near], np.where(np.abs(targets) > 10, 0.5, targets)[near]
+    is_moderate = np.abs(margins) < 30
+    margins, targets = (
+        margins[is_moderate],
+        np.where(np.abs(targets) > 10, 0.5, targets)[is_moderate],
+    )
     step = 1e-6
     rise = link.value(margins + step, targets) - link.value(margins - step, targets)
     kink = np.abs(margins - targets) < 2 * step
@@ -71,19 +74,19 @@ def test_one_record_equals_the_array_for_every_record_without_warnings(link: Any
     pairs = np.array([(s, y) for s in values for y in goals])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        many = link.slope(pairs[:, 0].copy(), pairs[:, 1].copy())
+        slopes = link.slope(pairs[:, 0].copy(), pairs[:, 1].copy())
         link.value(pairs[:, 0].copy(), pairs[:, 1].copy())
-        one = np.array([link.slope_at(float(s), float(y)) for s, y in pairs])
-    np.testing.assert_allclose(one, many, rtol=1e-14, atol=0.0)
+        single_slopes = np.array([link.slope_at(float(s), float(y)) for s, y in pairs])
+    np.testing.assert_allclose(single_slopes, slopes, rtol=1e-14, atol=0.0)
 
 
 @pytest.mark.parametrize("link", LINKS)
 def test_slopes_leave_margins_and_targets_alone(link: Any) -> None:
     margins, targets = grid(link)
-    kept = margins.copy(), targets.copy()
+    copies = margins.copy(), targets.copy()
     link.slope(margins, targets)
     link.value(margins, targets)
-    assert np.array_equal(margins, kept[0]) and np.array_equal(targets, kept[1])
+    assert np.array_equal(margins, copies[0]) and np.array_equal(targets, copies[1])
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -45,8 +45,8 @@ def expectation(law: Any, function: Callable[[float], float], ends: Iterable[flo
 
 def integral(law: Any, function: Callable[[float], float], low: float, high: float) -> float:
     """Return the expectation of a function over (low, high), in panels."""
-    inside = [x for x in (*law.jumps, law.median, law.mean) if low < x < high]
-    return expectation(law, function, {low, high, *inside})
+    breaks = [x for x in (*law.jumps, law.median, law.mean) if low < x < high]
+    return expectation(law, function, {low, high, *breaks})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -55,16 +55,20 @@ def test_closed_forms_equal_quadrature(family: Any, p: float) -> None:
     law = univariate_of(family(d=1, moment_order=p, margin=0.5))
     for x in PLACES:
         x += law.mean
-        at = np.array([x])
+        point = np.array([x])
         for form, function in (
-            (law.below, lambda y: 1.0),
-            (law.first, lambda y, x=x: x - y),
-            (law.second, lambda y, x=x: 0.5 * (x - y) ** 2),
+            (law.cdf, lambda y: 1.0),
+            (law.integrated_cdf, lambda y, x=x: x - y),
+            (law.twice_integrated_cdf, lambda y, x=x: 0.5 * (x - y) ** 2),
         ):
-            if form(at)[0] > 50 or (form == law.second and not law.jumps and p == 2):
+            if form(point)[0] > 50 or (
+                form == law.twice_integrated_cdf and not law.jumps and p == 2
+            ):
                 continue  # a left tail with hardly a second moment defeats the quadrature
             low = -math.inf if law.symmetric else 0.0
-            assert form(at)[0] == pytest.approx(integral(law, function, low, x), rel=2e-7, abs=1e-9)
+            assert form(point)[0] == pytest.approx(
+                integral(law, function, low, x), rel=2e-7, abs=1e-9
+            )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -72,10 +76,13 @@ def test_second_is_the_integral_of_first_and_first_of_below(family: Any) -> None
     law = univariate_of(family(d=1, moment_order=2.0, margin=0.3))
     x = np.linspace(-6, 8, 57) + 0.0123
     step = 1e-5
-    for upper, lower in ((law.first, law.below), (law.second, law.first)):
+    for upper, lower in (
+        (law.integrated_cdf, law.cdf),
+        (law.twice_integrated_cdf, law.integrated_cdf),
+    ):
         slope = (upper(x + step) - upper(x - step)) / (2 * step)
         np.testing.assert_allclose(slope, lower(x), rtol=1e-6, atol=1e-8)
-    slope = (law.below(x + step) - law.below(x - step)) / (2 * step)
+    slope = (law.cdf(x + step) - law.cdf(x - step)) / (2 * step)
     jump = np.zeros_like(x, dtype=bool)
     for place in law.jumps:
         jump |= np.abs(x - place) < 2 * step
@@ -98,9 +105,9 @@ def test_zero_is_the_location_that_is_asked_for(family: Any, centre: Any) -> Non
     noise = noise_like(family(d=6, moment_order=3.0, **extra), centre)
     law, zero = noise.univariate, noise.origin
     if centre == "median":
-        assert law.below(np.array([zero]))[0] == pytest.approx(0.5, abs=1e-14)
+        assert law.cdf(np.array([zero]))[0] == pytest.approx(0.5, abs=1e-14)
     else:
-        ends = law.first(np.array([zero + 1, zero - 1]))
+        ends = law.integrated_cdf(np.array([zero + 1, zero - 1]))
         assert ends[0] - ends[1] == pytest.approx(1.0, abs=1e-13)
     draws = noise.sample(400_000, np.random.default_rng(5))
     score = {
@@ -179,7 +186,7 @@ def test_curvatures_bound_the_second_derivative_and_halves_would_not(family: Any
     noise = noise_like(features, "huber")
     s = np.linspace(-6, 6, 24_001)
     law, zero = noise.univariate, noise.origin
-    mass = law.below(zero + s + 1) - law.below(zero + s - 1)
+    mass = law.cdf(zero + s + 1) - law.cdf(zero + s - 1)
     assert 0.5 * huber_curvature(noise) < mass.max() <= huber_curvature(noise) + 1e-12
     density = noise_like(features, "median").univariate.density(s)
     assert 0.5 * absolute_curvature(noise) < 2 * density.max() * (1 + 1e-3)
@@ -212,13 +219,13 @@ class Altered(LogNormal):
 def test_a_law_whose_density_is_unknown_is_refused_in_one_sentence(
     problem: Any, law: ScaledLaw
 ) -> None:
-    given: Any = {"features": law, "offset": 0.0}
+    arguments: Any = {"features": law, "offset": 0.0}
     if problem is GeometricMedian:
-        given = {"distribution": law}
+        arguments = {"distribution": law}
     with pytest.raises(
         InvalidInput, match=r"^distribution must be one that gives the law of a coord"
     ):
-        _ = problem(**given, radius=2.0).constants
+        _ = problem(**arguments, radius=2.0).constants
 
 
 def test_the_law_of_a_coordinate_is_not_guessed() -> None:

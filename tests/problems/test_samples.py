@@ -19,15 +19,15 @@ from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample, PointSample
 from dpsco_core.problems.links import FARTHEST
 from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make
 
-EVERY = pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
+EVERY_PROBLEM = pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
 D = 400  # about 245 rows a block: several blocks
 
 
 def sampled(problem: Any, n: int = 1000, d: int = D) -> tuple[Any, Any]:
     """Return a sample and a point of the ball."""
     rng = np.random.default_rng(3)
-    made = make(problem, Gaussian, d=d)
-    return made.sample(n, rng), in_ball(made, rng)
+    example = make(problem, Gaussian, d=d)
+    return example.sample(n, rng), in_ball(example, rng)
 
 
 def with_records(sample: Any, x: Any, targets: Any = None) -> Any:
@@ -42,31 +42,31 @@ def records(sample: Any) -> Any:
     return sample.points.x if isinstance(sample, PointSample) else sample.features.x
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_blocks_take_factors_and_single_gradients_agree(problem: Any) -> None:
     sample, w = sampled(problem)
-    for seen in (sample, sample.bounded(0.7 * math.sqrt(D))):
-        rows = seen.gradients(w)
-        assert (rows.n, rows.d) == (seen.n, seen.d) == (1000, D)
+    for view in (sample, sample.bounded(0.7 * math.sqrt(D))):
+        rows = view.gradients(w)
+        assert (rows.n, rows.d) == (view.n, view.d) == (1000, D)
         blocks = list(rows.blocks())
         assert len(blocks) > 1
-        every = np.concatenate(blocks)
-        some = np.concatenate(list(rows.blocks(300, 700)))
+        all_rows = np.concatenate(blocks)
+        some_rows = np.concatenate(list(rows.blocks(300, 700)))
         # Blocks that start elsewhere may be multiplied in another order.
-        np.testing.assert_allclose(some, every[300:700], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(some_rows, all_rows[300:700], rtol=1e-9, atol=1e-12)
         chosen = np.array([5, 999, 0, 5])
-        np.testing.assert_allclose(rows.take(chosen), every[chosen], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(rows.take(chosen), all_rows[chosen], rtol=1e-9, atol=1e-12)
         built = [
             part.base if part.coefficients is None else part.coefficients[:, None] * part.base
             for part in rows.factors()
         ]
-        np.testing.assert_allclose(np.concatenate(built), every, rtol=1e-13, atol=1e-15)
-        one = np.array([seen.gradient(w, i) for i in (0, 17, 999)])
-        np.testing.assert_allclose(one, every[[0, 17, 999]], rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(seen.mean_gradient(w), every.mean(axis=0), atol=1e-13)
+        np.testing.assert_allclose(np.concatenate(built), all_rows, rtol=1e-13, atol=1e-15)
+        single_gradients = np.array([view.gradient(w, i) for i in (0, 17, 999)])
+        np.testing.assert_allclose(single_gradients, all_rows[[0, 17, 999]], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(view.mean_gradient(w), all_rows.mean(axis=0), atol=1e-13)
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_mean_gradient_is_the_derivative_of_the_risk_and_the_risk_is_convex(problem: Any) -> None:
     sample, w = sampled(problem, n=200, d=4)
     assert sample.risk(w) == pytest.approx(losses(sample, w).mean(), rel=1e-12)
@@ -81,20 +81,20 @@ def test_mean_gradient_is_the_derivative_of_the_risk_and_the_risk_is_convex(prob
         assert (losses(sample, v) - tangent).min() >= -1e-9
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_a_part_is_the_same_records_without_a_copy(problem: Any) -> None:
     sample, w = sampled(problem)
-    for seen in (sample, sample.bounded(3.0)):
-        part = seen.part(250, 600)
+    for view in (sample, sample.bounded(3.0)):
+        part = view.part(250, 600)
         assert (part.n, part.d) == (350, D)
-        assert np.shares_memory(records(part), records(seen))
-        some, every = dense(part.gradients(w)), dense(seen.gradients(w))
-        np.testing.assert_allclose(some, every[250:600], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(part.gradient(w, 3), seen.gradient(w, 253), rtol=1e-12)
-        assert part.constraint == seen.constraint
+        assert np.shares_memory(records(part), records(view))
+        part_gradients, all_gradients = dense(part.gradients(w)), dense(view.gradients(w))
+        np.testing.assert_allclose(part_gradients, all_gradients[250:600], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(part.gradient(w, 3), view.gradient(w, 253), rtol=1e-12)
+        assert part.constraint == view.constraint
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_bounded_shrinks_the_long_records_and_leaves_the_others(problem: Any) -> None:
     sample, w = sampled(problem)
     x = records(sample)
@@ -108,17 +108,17 @@ def test_bounded_shrinks_the_long_records_and_leaves_the_others(problem: Any) ->
     np.testing.assert_allclose(bounded.mean_gradient(w), by_hand.mean_gradient(w), atol=1e-12)
     assert bounded.risk(w) == pytest.approx(by_hand.risk(w), rel=1e-12)
     # A larger radius afterwards changes nothing; a smaller one counts.
-    again = dense(bounded.bounded(10 * radius).gradients(w))
-    np.testing.assert_allclose(again, expected, rtol=1e-9, atol=1e-11)
-    twice = dense(bounded.bounded(0.5 * radius).gradients(w))
-    once = dense(sample.bounded(0.5 * radius).gradients(w))
-    np.testing.assert_allclose(twice, once, rtol=1e-9, atol=1e-11)
+    bounded_again = dense(bounded.bounded(10 * radius).gradients(w))
+    np.testing.assert_allclose(bounded_again, expected, rtol=1e-9, atol=1e-11)
+    bounded_twice = dense(bounded.bounded(0.5 * radius).gradients(w))
+    bounded_once = dense(sample.bounded(0.5 * radius).gradients(w))
+    np.testing.assert_allclose(bounded_twice, bounded_once, rtol=1e-9, atol=1e-11)
     for bad in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(InvalidInput, match=r"^radius must be"):
             sample.bounded(bad)
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_bounded_records_have_the_lipschitz_constant_that_the_radius_gives(problem: Any) -> None:
     sample, w = sampled(problem, d=5)
     radius = 0.8
@@ -156,7 +156,7 @@ def broken(problem: Any) -> tuple[Any, Any]:
     return with_records(sample, x, targets), w
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_broken_records_raise_no_warning_and_only_they_are_not_finite(problem: Any) -> None:
     sample, w = broken(problem)
     with warnings.catch_warnings():
@@ -173,7 +173,7 @@ def test_broken_records_raise_no_warning_and_only_they_are_not_finite(problem: A
     assert not finite[:2].any()  # a NaN is not hidden
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_bounded_makes_broken_records_zero_and_everything_finite(problem: Any) -> None:
     sample, w = broken(problem)
     x = records(sample).copy()
@@ -197,10 +197,10 @@ def test_bounded_makes_broken_records_zero_and_everything_finite(problem: Any) -
         )
 
 
-@EVERY
+@EVERY_PROBLEM
 def test_one_record_moves_a_clipped_mean_by_at_most_two_radii_over_n(problem: Any) -> None:
     sample, w = sampled(problem, n=60, d=5)
-    before = clipped_mean(sample.gradients(w), 0.3)
+    mean_before = clipped_mean(sample.gradients(w), 0.3)
     for record in (*BROKEN, [0.0] * 5, [1e-300] * 5):
         for target in (0.0, 1.0, 1e300, math.nan, -math.inf):
             x = records(sample).copy()
@@ -209,9 +209,9 @@ def test_one_record_moves_a_clipped_mean_by_at_most_two_radii_over_n(problem: An
             if problem in MODELS:
                 targets = sample.targets.copy()
                 targets[7] = target
-            after = clipped_mean(with_records(sample, x, targets).gradients(w), 0.3)
-            moved = float(np.linalg.norm(after - before))
-            assert moved <= 2 * 0.3 / 60 * (1 + 1e-9)
+            mean_after = clipped_mean(with_records(sample, x, targets).gradients(w), 0.3)
+            change = float(np.linalg.norm(mean_after - mean_before))
+            assert change <= 2 * 0.3 / 60 * (1 + 1e-9)
 
 
 def test_clipped_mean_of_scaled_rows_equals_that_of_the_dense_gradients() -> None:
@@ -264,9 +264,9 @@ def test_distances_to_far_points_keep_their_digits() -> None:
     sample, _ = sampled(POINTS[2], n=3, d=3)
     w = np.array([0.3, -0.4, 1.2])
     direction = np.array([2.0, 1.0, -2.0]) / 3
-    for far in (1e8, 1e100, 1e300):
-        at = with_records(sample, np.tile(far * direction, (3, 1)))
-        assert at.risk(w) == pytest.approx(-float(w @ direction), abs=1e-7)
+    for distance in (1e8, 1e100, 1e300):
+        far_sample = with_records(sample, np.tile(distance * direction, (3, 1)))
+        assert far_sample.risk(w) == pytest.approx(-float(w @ direction), abs=1e-7)
 
 
 EXPONENTS = (1.0, 1.33, 2.0, 3.0, 11.0, 1e6, math.inf)
@@ -314,11 +314,11 @@ def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, expon
     sample, w = sampled(problem, n=len(ADVERSARIES), d=5)
     w = 0.0 * w if problem in POINTS else w
     targets = np.resize([1.0, math.nan, -math.inf, 1e300, 0.0, -1.0], len(ADVERSARIES))
-    seen = with_records(sample, np.array(ADVERSARIES), targets)
+    adversarial = with_records(sample, np.array(ADVERSARIES), targets)
     for radius in (1e-100, 0.7, 1e90):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            paths = every_path(seen.bounded(radius, exponent), w)
+            paths = every_path(adversarial.bounded(radius, exponent), w)
         for path, rows in paths.items():
             assert np.isfinite(rows).all(), path
             longest = float(row_norms(rows, exponent).max())
@@ -326,16 +326,16 @@ def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, expon
             np.testing.assert_allclose(rows, paths["blocks"], rtol=1e-9, atol=1e-300, err_msg=path)
         if problem in POINTS:  # the bound is reached, and what is shorter is left as it is
             assert longest >= radius * (1 - 1e-12)
-            last = np.array(ADVERSARIES[-3:])
-            short = row_norms(last, exponent) <= radius
-            np.testing.assert_array_equal(paths["blocks"][-3:][short], -last[short])
+            broken = np.array(ADVERSARIES[-3:])
+            short = row_norms(broken, exponent) <= radius
+            np.testing.assert_array_equal(paths["blocks"][-3:][short], -broken[short])
 
 
 def test_a_second_bound_in_another_norm_keeps_the_first_or_is_refused() -> None:
     sample, w = sampled(MODELS[1], n=50, d=5)
-    both = dense(sample.bounded(0.5, 1.0).bounded(0.4, math.inf).gradients(w))
-    assert row_norms(both, 1.0).max() <= 0.5 * (1 + 1e-12)
-    assert row_norms(both, math.inf).max() <= 0.4 * (1 + 1e-12)
+    bounded_twice = dense(sample.bounded(0.5, 1.0).bounded(0.4, math.inf).gradients(w))
+    assert row_norms(bounded_twice, 1.0).max() <= 0.5 * (1 + 1e-12)
+    assert row_norms(bounded_twice, math.inf).max() <= 0.4 * (1 + 1e-12)
     points, _ = sampled(POINTS[1], n=50, d=5)
     with pytest.raises(InvalidInput, match=r"^exponent must be that of the first bound, 1,"):
         points.bounded(0.5, 1.0).bounded(0.4, math.inf)

@@ -22,15 +22,15 @@ from tests.problems.cases import ORDINARY, make
 def test_a_users_gradient_is_the_mean_over_its_items(
     problem: Any, users: int, items: int, d: int
 ) -> None:
-    made = make(problem, ORDINARY[0], d=d)
-    records = made.sample(users * items, np.random.default_rng(0))
+    example = make(problem, ORDINARY[0], d=d)
+    records = example.sample(users * items, np.random.default_rng(0))
     sample = ItemSample(records=records, items=items)
     w = np.full(d, 0.3)
     gradients = sample.user_gradients(w)
     assert gradients.shape == (users, d)
-    every = np.concatenate(list(records.gradients(w).blocks()))
-    expected = every.reshape(users, items, d).mean(axis=1)
-    assert np.allclose(gradients, expected, rtol=1e-10, atol=1e-12 * np.abs(every).max())
+    item_gradients = np.concatenate(list(records.gradients(w).blocks()))
+    expected = item_gradients.reshape(users, items, d).mean(axis=1)
+    assert np.allclose(gradients, expected, rtol=1e-10, atol=1e-12 * np.abs(item_gradients).max())
     part = sample.part(1, users)
     assert np.array_equal(part.user_gradients(w), gradients[1:])
     assert (part.users, part.items) == (users - 1, items)
@@ -39,10 +39,10 @@ def test_a_users_gradient_is_the_mean_over_its_items(
 @pytest.mark.parametrize("loss", [HalfSquaredDistance(), NegativeProduct()])
 def test_the_means_alone_give_the_same_gradients(loss: Any) -> None:
     rng = np.random.default_rng(1)
-    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=3)
+    example = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=3)
     x = rng.standard_normal((6, 10, 3))
     means = MeanSample(
-        means=DenseRows(x.mean(axis=1)), items=10, loss=loss, constraint=made.constraint
+        means=DenseRows(x.mean(axis=1)), items=10, loss=loss, constraint=example.constraint
     )
     w = np.array([0.1, -0.2, 0.3])
     expected = loss.gradients(w, x.reshape(60, 3)).reshape(6, 10, 3).mean(axis=1)
@@ -51,19 +51,19 @@ def test_the_means_alone_give_the_same_gradients(loss: Any) -> None:
 
 
 def test_another_user_changes_its_own_row_only() -> None:
-    made = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
-    records = made.sample(20, np.random.default_rng(2))
-    before = ItemSample(records=records, items=4).user_gradients(np.ones(2))
+    example = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
+    records = example.sample(20, np.random.default_rng(2))
+    gradients_before = ItemSample(records=records, items=4).user_gradients(np.ones(2))
     x = records.features.x.copy()
     x[8:12] = np.array([np.nan, np.inf])
-    other = replace(records, features=DenseRows(x))
-    after = ItemSample(records=other, items=4).user_gradients(np.ones(2))
-    assert np.array_equal(before[[0, 1, 3, 4]], after[[0, 1, 3, 4]])
+    changed = replace(records, features=DenseRows(x))
+    gradients_after = ItemSample(records=changed, items=4).user_gradients(np.ones(2))
+    assert np.array_equal(gradients_before[[0, 1, 3, 4]], gradients_after[[0, 1, 3, 4]])
 
 
 def test_what_is_no_user_sample_is_refused() -> None:
-    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
-    records = made.sample(10, np.random.default_rng(0))
+    example = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
+    records = example.sample(10, np.random.default_rng(0))
     with pytest.raises(InvalidInput, match="m must be a divisor of the 10 records, got m=3"):
         ItemSample(records=records, items=3)
     with pytest.raises(InvalidInput, match="loss must be one whose gradient is linear"):
@@ -71,7 +71,7 @@ def test_what_is_no_user_sample_is_refused() -> None:
             means=DenseRows(np.zeros((2, 2))),
             items=3,
             loss=Distance(),
-            constraint=made.constraint,
+            constraint=example.constraint,
         )
 
 
@@ -102,11 +102,11 @@ def test_items_that_fit_are_drawn_and_those_that_do_not_are_refused() -> None:
 
 
 def test_bounding_the_means_leaves_honest_users_and_zeroes_broken_ones() -> None:
-    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
+    example = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
     x = np.array([[0.3, 0.4], [3.0, 4.0], [np.nan, 1.0], [1e300, 0.0]])
     sample = MeanSample(
-        means=DenseRows(x), items=9, loss=HalfSquaredDistance(), constraint=made.constraint
+        means=DenseRows(x), items=9, loss=HalfSquaredDistance(), constraint=example.constraint
     )
-    kept = sample.bounded(1.0).means.x
-    assert np.array_equal(kept[0], x[0])
-    assert np.allclose(kept[1], [0.6, 0.8]) and np.array_equal(kept[2:], np.zeros((2, 2)))
+    means = sample.bounded(1.0).means.x
+    assert np.array_equal(means[0], x[0])
+    assert np.allclose(means[1], [0.6, 0.8]) and np.array_equal(means[2:], np.zeros((2, 2)))

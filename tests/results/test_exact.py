@@ -28,8 +28,8 @@ def test_it_is_the_sum_over_all_numbers_of_spikes(law: str, n: int, epsilon: flo
     assert isinstance(problem, MeanEstimation)
     assert isinstance(problem.distribution, TwoPoint)
     counts, q = np.arange(n + 1), problem.distribution.spike_probability
-    away = np.abs(counts / n - q) * problem.distribution.record_norm
-    by_hand = float(binom.pmf(counts, n, q) @ away)
+    deviations = np.abs(counts / n - q) * problem.distribution.record_norm
+    by_hand = float(binom.pmf(counts, n, q) @ deviations)
     assert expected_error(point, SAMPLE) == pytest.approx(by_hand, rel=1e-9, abs=1e-15)
 
 
@@ -56,21 +56,24 @@ def test_runs_average_to_it_and_prices_are_over_it(problem: str, public: str, pr
     table = measured(study(scenario))
     exact = with_exact_errors(table, scenario)
     for x in scenario.grid:
-        own, here, priced = table[public, x], exact[public, x], exact[private, x]
-        assert here.mean == expected_error(scenario.at(x), public) and here.half == 0
-        assert own.mean != here.mean and abs(own.mean - here.mean) < 4 * own.standard_error
+        expected_mean, exact_row, priced = table[public, x], exact[public, x], exact[private, x]
+        assert exact_row.mean == expected_error(scenario.at(x), public) and exact_row.half == 0
+        assert (
+            expected_mean.mean != exact_row.mean
+            and abs(expected_mean.mean - exact_row.mean) < 4 * expected_mean.standard_error
+        )
         assert priced.mean == table[private, x].mean and priced.price is not None
-        assert priced.price.value == priced.mean / here.mean
+        assert priced.price.value == priced.mean / exact_row.mean
         assert priced.price.low < priced.price.value < priced.price.high
 
 
 def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
-    own = Scenario(methods=(SAMPLE, "mean.clipped"), n=500, trials=2, d=3)
-    table = measured(study(own))
-    assert with_exact_errors(table, own) == table
-    hard = replace(own, distribution="hypercube")
+    item_level = Scenario(methods=(SAMPLE, "mean.clipped"), n=500, trials=2, d=3)
+    table = measured(study(item_level))
+    assert with_exact_errors(table, item_level) == table
+    hard = replace(item_level, distribution="hypercube")
     assert expected_error(hard, "mean.median-of-means") is None
-    assert expected_error(replace(own, distribution="tracing"), SAMPLE) is None
+    assert expected_error(replace(item_level, distribution="tracing"), SAMPLE) is None
     linear = replace(hard, problem="linear", methods=(MINIMISER,))
     assert expected_error(replace(linear, geometry="l1"), MINIMISER) is None
     assert expected_error(replace(linear, problem="logistic"), MINIMISER) is None
@@ -79,11 +82,11 @@ def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
 
 
 def test_items_of_users_are_pooled_whether_or_not_they_fit() -> None:
-    few = Scenario(
+    few_records = Scenario(
         problem="quadratic", distribution="hypercube", methods=(MINIMISER,), d=10, p=2.0, trials=20
     )
     for n, m in ((200, 16), (1000, 10_000)):  # the second ones are held as their means
-        point = replace(few, n=n, m=m)
+        point = replace(few_records, n=n, m=m)
         (row,) = measured(study(point)).values()
         exact = expected_error(point, MINIMISER)
         assert exact is not None and abs(row.mean - exact) < 4 * row.standard_error

@@ -19,7 +19,7 @@ from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(n=1000, d=5, p=2.0, trials=40, methods=("mean.clipped", "mean.cwme-cdp"))
-WITH = {"mean.clipped", "mean.cwme-cdp"}
+METHODS_WITH_INTERVALS = {"mean.clipped", "mean.cwme-cdp"}
 
 
 def test_the_sample_and_the_noise_are_within_their_terms() -> None:
@@ -30,8 +30,8 @@ def test_the_sample_and_the_noise_are_within_their_terms() -> None:
     sums = reach * (rare - 0.004 * n) / n  # coordinate by coordinate
     spread = np.sqrt(d * reach**2 * 0.004 * 0.996 / n)
     parts = at_most(Parts(sampling=spread, bias=0.0, noise=2.0), reach * np.sqrt(d), n, d)
-    outside = (np.linalg.norm(sums, axis=1) > parts.sampling).mean()
-    assert outside < 0.025
+    exceeding_share = (np.linalg.norm(sums, axis=1) > parts.sampling).mean()
+    assert exceeding_share < 0.025
     assert (np.linalg.norm(sums, axis=1) > parts.sampling / 2).mean() > 0.002
     noise = rng.normal(scale=2.0 / np.sqrt(d), size=(runs, d))
     assert (np.linalg.norm(noise, axis=1) > parts.noise).mean() == pytest.approx(0.025, abs=0.006)
@@ -45,12 +45,12 @@ def test_the_sample_and_the_noise_are_within_their_terms() -> None:
 def test_a_ball_holds_the_mean_in_at_least_its_share_of_runs(law: str) -> None:
     """A false alarm has a chance below 1e-6: so many misses of 80 have at 0.05 that chance."""
     point = replace(POINT, distribution=law)
-    made = intervals(point, list(study(point)))
-    assert {method for method, _ in made} == WITH
-    for ball in made.values():
+    computed = intervals(point, list(study(point)))
+    assert {method for method, _ in computed} == METHODS_WITH_INTERVALS
+    for ball in computed.values():
         assert ball is not None
         assert ball.trials == 40
-        assert ball.trials - ball.inside <= 10
+        assert ball.trials - ball.covering_trials <= 10
         assert 0 < ball.privacy < 1
 
 
@@ -59,14 +59,14 @@ def test_without_its_bias_or_its_noise_a_ball_would_not_hold_the_mean() -> None:
     errors = [o.error for o in study(replace(hard, methods=("mean.clipped",)))]
     ball = interval(hard, "mean.clipped", errors)
     assert ball is not None
-    assert ball.inside == 40
+    assert ball.covering_trials == 40
     sampling = (1 - ball.privacy) * ball.radius
     assert np.mean([error <= sampling for error in errors]) < 0.9
 
 
 def test_methods_that_choose_from_the_data_have_none_and_few_others() -> None:
     have = {method for method in methods_for("mean") if interval(POINT, method) is not None}
-    assert have == WITH | {"mean.cwme-pure"}
+    assert have == METHODS_WITH_INTERVALS | {"mean.cwme-pure"}
     pure = replace(POINT, delta=0.0)
     assert interval(pure, "mean.cwme-pure") is not None
     users = replace(POINT, m=16)

@@ -27,28 +27,31 @@ HARD = Scenario(distribution="hypercube", n=500, d=3, trials=2, methods=SWEEP.me
 TIMED = "seconds"  # the only column that is not the same twice
 
 
-def executed(made: str) -> dict[str, Any]:
+def run_notebook_code(source: str) -> dict[str, Any]:
     """Run the cells of code, one after the other, and return what they define."""
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()):
-        for cell in json.loads(made)["cells"]:
+        for cell in json.loads(source)["cells"]:
             if cell["cell_type"] == "code":
                 exec("".join(cell["source"]), names)
     return names
 
 
-def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
+def assert_same_numbers(table: pd.DataFrame, other_table: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(
-        first.drop(columns=TIMED), second.drop(columns=TIMED), check_exact=True, check_dtype=False
+        table.drop(columns=TIMED),
+        other_table.drop(columns=TIMED),
+        check_exact=True,
+        check_dtype=False,
     )
 
 
 @pytest.mark.parametrize("scenario", [SWEEP, POINT, HARD], ids=["sweep", "point", "hard"])
 def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
-    names = executed(run_notebook([scenario]))
+    names = run_notebook_code(run_notebook([scenario]))
     cells = frame(study(scenario))
-    same(names["cells"], cells)
-    same(names["table"], summary(cells, scenario))
+    assert_same_numbers(names["cells"], cells)
+    assert_same_numbers(names["table"], summary(cells, scenario))
     assert names["table"]["exact"].any() == (scenario == HARD)
     values = [e.value for e in evaluate_all(scenario)]
     assert names["bounds"]["value"].tolist() == pytest.approx(values, nan_ok=True, rel=0, abs=0)
@@ -60,12 +63,12 @@ def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
 
 def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
     """One whose hypotheses fail at this n, one of the square and one of another budget are not."""
-    several = {"Worst": ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")}
-    lines = several | {
+    two_bounds = {"Worst": ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")}
+    lines = two_bounds | {
         "Proven": ("upper.mean.clipped-expected",),
         "Fails": ("upper.mean.smoothed",),
     }
-    names = executed(run_notebook([SWEEP], lines, ["1/sqrt(n)"]))
+    names = run_notebook_code(run_notebook([SWEEP], lines, ["1/sqrt(n)"]))
     figure = {trace.name: trace for trace in names["figure"].data}
     table = summary(frame(study(SWEEP)))
     for name, rows in table.groupby("name"):
@@ -73,8 +76,8 @@ def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
         assert all(half > 0 for half in figure[name].error_y.array)
     values = evaluate_all(SWEEP, [slug for slugs in lines.values() for slug in slugs])
     for name, slugs in lines.items():
-        mine = [e for e in values if e.bound.card.slug in slugs and not e.failures]
-        largest = {e.x: max(a.value for a in mine if a.x == e.x) for e in mine}
+        evaluations = [e for e in values if e.bound.card.slug in slugs and not e.failures]
+        largest = {e.x: max(a.value for a in evaluations if a.x == e.x) for e in evaluations}
         assert dict(zip(figure[name].x, figure[name].y, strict=True)) == largest
     assert len(figure["Worst"].y) == len(figure["Proven"].y) == 2
     assert any(e.failures for e in values if e.bound.card.slug in lines["Fails"])
@@ -83,45 +86,45 @@ def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
 
 
 def test_a_notebook_of_two_runs_names_both() -> None:
-    names = executed(run_notebook([SWEEP, HARD]))
+    names = run_notebook_code(run_notebook([SWEEP, HARD]))
     for run, scenario in (("shown", SWEEP), ("beside", HARD)):
-        mine = names["cells"][names["cells"]["run"] == run]
-        same(mine.drop(columns=["run", "geometry"]), frame(study(scenario)))
-        assert set(mine["geometry"]) == {scenario.geometry}
+        run_cells = names["cells"][names["cells"]["run"] == run]
+        assert_same_numbers(run_cells.drop(columns=["run", "geometry"]), frame(study(scenario)))
+        assert set(run_cells["geometry"]) == {scenario.geometry}
         table = names["table"][names["table"]["run"] == run].drop(columns="run")
-        same(table, summary(frame(study(scenario)), scenario))
+        assert_same_numbers(table, summary(frame(study(scenario)), scenario))
 
 
 def test_a_script_writes_every_cell_of_the_study(tmp_path: Path) -> None:
     scenario = SWEEP
     script, file = tmp_path / "run.py", tmp_path / "cells.csv"
     script.write_text(run_script([scenario]), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "error", str(script), str(file)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     read = pd.read_csv(file, keep_default_na=False, na_values=[""])
     expected = pd.read_csv(
         io.StringIO(frame(study(scenario)).to_csv(index=False)),
         keep_default_na=False,
         na_values=[""],
     )
-    same(read, expected)
-    assert "not_applicable" in done.stdout.splitlines()[0]
+    assert_same_numbers(read, expected)
+    assert "not_applicable" in process.stdout.splitlines()[0]
 
 
 def test_a_notebook_is_valid_nbformat() -> None:
-    made = json.loads(run_notebook([SWEEP]))
-    assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
-    assert set(made) == {"cells", "metadata", "nbformat", "nbformat_minor"}
-    assert made["metadata"]["kernelspec"]["name"] == "python3"
-    ids = [cell["id"] for cell in made["cells"]]
+    document = json.loads(run_notebook([SWEEP]))
+    assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
+    assert set(document) == {"cells", "metadata", "nbformat", "nbformat_minor"}
+    assert document["metadata"]["kernelspec"]["name"] == "python3"
+    ids = [cell["id"] for cell in document["cells"]]
     assert len(set(ids)) == len(ids) and all(1 <= len(i) <= 64 and i.isalnum() for i in ids)
-    for cell in made["cells"]:
+    for cell in document["cells"]:
         code = cell["cell_type"] == "code"
         required = {"cell_type", "id", "metadata", "source"}
         assert set(cell) == required | ({"execution_count", "outputs"} if code else set())
@@ -130,7 +133,7 @@ def test_a_notebook_is_valid_nbformat() -> None:
         assert all(line.endswith("\n") for line in cell["source"][:-1])
         if code:
             compile("".join(cell["source"]), "cell", "exec")
-    kinds = [cell["cell_type"] for cell in made["cells"]]
+    kinds = [cell["cell_type"] for cell in document["cells"]]
     assert kinds[0] == "markdown" and kinds.count("code") == 6
 
 

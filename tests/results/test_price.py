@@ -27,19 +27,21 @@ STUDY = Scenario(
 )
 
 
-def cells(first: list[float], second: list[float]) -> pd.DataFrame:
+def cells(private_errors: list[float], public_errors: list[float]) -> pd.DataFrame:
     rows = [
         {"method": name, "x": 10.0, "trial": i, "error": error}
-        for name, errors in ((PRIVATE, first), (PUBLIC, second))
+        for name, errors in ((PRIVATE, private_errors), (PUBLIC, public_errors))
         for i, error in enumerate(errors)
     ]
     return pd.DataFrame(rows)
 
 
 def test_a_ratio_of_paired_errors_knows_the_noise_of_its_trials() -> None:
-    twice = ratio(cells([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]), PRIVATE, PUBLIC, 10.0)
-    assert twice is not None and twice.value == pytest.approx(2) and not twice.within_noise
-    assert twice.low == pytest.approx(2) == pytest.approx(twice.high)  # the pairs leave no doubt
+    doubled = ratio(cells([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]), PRIVATE, PUBLIC, 10.0)
+    assert doubled is not None and doubled.value == pytest.approx(2) and not doubled.within_noise
+    assert (
+        doubled.low == pytest.approx(2) == pytest.approx(doubled.high)
+    )  # the pairs leave no doubt
     close = ratio(cells([1.0, 2.0, 3.3], [1.1, 1.8, 3.3]), PRIVATE, PUBLIC, None)
     assert close is not None and close.within_noise
     assert ratio(cells([1.0], [2.0]), PRIVATE, PUBLIC, 10.0) is None
@@ -84,18 +86,18 @@ def test_table_json_and_command_line_have_one_price(capsys: pytest.CaptureFixtur
     by_row = {(r["method"], r["x"]): r for r in rows}
     for row in table.to_dict("records"):
         for name in ("price", "price_low", "price_high"):
-            said = by_row[row["method"], row["x"]][name]
-            assert said == row[name] if said is not None else row["method"] == PUBLIC
+            text = by_row[row["method"], row["x"]][name]
+            assert text == row[name] if text is not None else row["method"] == PUBLIC
     words = ["run", "--d", "5", "--n", "500", "--trials", "6"]
     chosen = [part for m in STUDY.methods for part in ("--method", m)]
     assert main([*words, *chosen]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any("price of privacy" in line for line in lines)
-    alone = summary(frame(study(replace(STUDY, axis=None, grid=(), n=500))))
-    for row in alone.to_dict("records"):
+    single_point = summary(frame(study(replace(STUDY, axis=None, grid=(), n=500))))
+    for row in single_point.to_dict("records"):
         if row["method"] != PUBLIC:
-            said = f"{row['price']:.3g} ({row['price_low']:.3g} to {row['price_high']:.3g})"
-            assert any(line.startswith(row["name"]) and said in line for line in lines)
+            text = f"{row['price']:.3g} ({row['price_low']:.3g} to {row['price_high']:.3g})"
+            assert any(line.startswith(row["name"]) and text in line for line in lines)
 
 
 def test_without_a_method_without_privacy_there_is_no_price() -> None:

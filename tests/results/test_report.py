@@ -121,15 +121,15 @@ def test_a_bound_says_whom_it_binds_for_which_class_and_in_which_statement() -> 
     point = Scenario(n=4000, d=1000, p=20.0, delta=1e-3, methods=())
     rows = {row["slug"]: row for row in bounds_json(point)["bounds"]}
     lower = [r for r in rows.values() if r["kind"] == "lower" and not r["failures"]]
-    wanted = ("explicit", "l2 error", "coordinate moments")
-    proven = [r for r in lower if (r["constant"], r["quantity"], r["laws"]) == wanted]
-    most = max(proven, key=lambda r: r["value"])
-    assert most["binds"] == "every pure DP algorithm (epsilon=1)"
+    kind = ("explicit", "l2 error", "coordinate moments")
+    proven = [r for r in lower if (r["constant"], r["quantity"], r["laws"]) == kind]
+    largest = max(proven, key=lambda r: r["value"])
+    assert largest["binds"] == "every pure DP algorithm (epsilon=1)"
     approx = rows["lower.mean.approx-tracing"]
     assert approx["binds"] == "every (epsilon, delta)-DP algorithm"
     assert approx["class"] == "coordinate moments; mean estimation"
     assert approx["statement"].startswith("DP-SCO Explorer, approx-lower-bounds, section 3, (T1)")
-    assert approx["value"] < most["value"]
+    assert approx["value"] < largest["value"]
     clipped = rows["upper.mean.clipped-expected"]
     assert (clipped["binds"], clipped["laws"]) == (None, "directional moments")
     swept = bounds_json(replace(point, axis="epsilon", grid=(0.5, 1.0)))["bounds"]
@@ -145,8 +145,10 @@ def test_every_point_of_a_grid_has_every_bound() -> None:
     swept = replace(SMALL, axis="n", grid=(100, np.float64(200)))
     rows = strict(bounds_json(swept))["bounds"]
     assert [row["x"] for row in rows] == [100] * len(MEAN_BOUNDS) + [200] * len(MEAN_BOUNDS)
-    alone = strict(bounds_json(replace(SMALL, n=100)))["bounds"]
-    assert [row["value"] for row in rows[: len(MEAN_BOUNDS)]] == [row["value"] for row in alone]
+    single_point = strict(bounds_json(replace(SMALL, n=100)))["bounds"]
+    assert [row["value"] for row in rows[: len(MEAN_BOUNDS)]] == [
+        row["value"] for row in single_point
+    ]
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
@@ -168,13 +170,13 @@ def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem
 
 
 def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
-    several = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
-    rows = strict(bounds_json(several))["bounds"]
-    own = {b.card.slug for b in bounds_for("logistic", "user")}
-    assert {row["slug"] for row in rows} == own
+    scenario = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
+    rows = strict(bounds_json(scenario))["bounds"]
+    slugs = {b.card.slug for b in bounds_for("logistic", "user")}
+    assert {row["slug"] for row in rows} == slugs
     assert {row["quantity"] for row in rows} == {"excess risk", "item gradients"}
     # A bound for records counts all n m items.
-    pooled = strict(bounds_json(replace(several, n=50 * several.n, m=1)))["bounds"]
+    pooled = strict(bounds_json(replace(scenario, n=50 * scenario.n, m=1)))["bounds"]
     values = {row["slug"]: row["value"] for row in pooled}
     shared = [row for row in rows if row["slug"] in values]
     assert {row["kind"] for row in shared} == {"upper", "lower"}
@@ -191,33 +193,33 @@ def test_a_bound_that_is_void_is_null() -> None:
 
 @each("slug", BOUND_SLUGS)
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
-    which = bound(slug)
-    scenario = replace(SMALL, problem=which.card.problems[0], methods=())
-    evaluation = evaluate(scenario, which, x=7.0)
-    setting = bound_setting(scenario, which)
-    assert (setting.law is not None) == which.card.of_law
+    row = bound(slug)
+    scenario = replace(SMALL, problem=row.card.problems[0], methods=())
+    evaluation = evaluate(scenario, row, x=7.0)
+    setting = bound_setting(scenario, row)
+    assert (setting.law is not None) == row.card.of_law
     plan = None
-    if which.parameters == "run" and not evaluation.failures:
-        plan = planned(scenario, which.card.method)
-    if which.parameters != "run" or plan is not None:
-        assert evaluation.value == which.value(setting, plan)
-        assert evaluation.terms == which.terms(setting, plan)
+    if row.parameters == "run" and not evaluation.failures:
+        plan = planned(scenario, row.card.method)
+    if row.parameters != "run" or plan is not None:
+        assert evaluation.value == row.value(setting, plan)
+        assert evaluation.terms == row.terms(setting, plan)
     assert evaluation.x == 7.0
     assert [e.bound.card.slug for e in evaluate_all(scenario, [slug])] == [slug]
 
 
 def test_a_bound_is_evaluated_at_its_own_instance_only() -> None:
     hard = replace(SMALL, distribution="hypercube")
-    own, other = bound("lower.mean.hypercube-cdp"), bound("lower.mean.fano-cdp")
+    fitting, unfitting = bound("lower.mean.hypercube-cdp"), bound("lower.mean.fano-cdp")
     probability = hard.setting.spike_probability
     assert probability is not None
-    assert bound_setting(hard, own).spike_probability == probability
-    assert bound_setting(hard, other).spike_probability is None
-    assert bound_setting(SMALL, own).spike_probability is None
+    assert bound_setting(hard, fitting).spike_probability == probability
+    assert bound_setting(hard, unfitting).spike_probability is None
+    assert bound_setting(SMALL, fitting).spike_probability is None
 
 
 @pytest.mark.parametrize(
-    ("problem", "own", "others"),
+    ("problem", "fitting", "unfitting"),
     [
         (
             "linear",
@@ -233,14 +235,14 @@ def test_a_bound_is_evaluated_at_its_own_instance_only() -> None:
     ],
 )
 def test_a_bound_on_a_risk_is_evaluated_at_the_instance_of_its_own_problem_only(
-    problem: str, own: str | None, others: tuple[str, ...]
+    problem: str, fitting: str | None, unfitting: tuple[str, ...]
 ) -> None:
     hard = replace(SMALL_RISK, problem=problem, distribution="hypercube", methods=())
     probability = hard.setting.spike_probability
     assert probability is not None
-    if own is not None:
-        assert bound_setting(hard, bound(own)).spike_probability == probability
-    for slug in others:
+    if fitting is not None:
+        assert bound_setting(hard, bound(fitting)).spike_probability == probability
+    for slug in unfitting:
         assert bound_setting(hard, bound(slug)).spike_probability is None
 
 
@@ -308,10 +310,10 @@ def test_an_optimiser_that_does_not_apply_has_nulls_and_its_reason() -> None:
 def test_a_run_says_what_the_summary_says() -> None:
     outcomes = list(study(SMALL))
     table = summary(frame(outcomes)).to_dict("records")
-    for row, other in zip(run_json(SMALL, outcomes)["results"], table, strict=True):
+    for row, measurement in zip(run_json(SMALL, outcomes)["results"], table, strict=True):
         for name in ("method", "trials", "mean_error", "median_error", "standard_error"):
-            assert row[name] == other[name]
-        assert list(row["quantiles"].values()) == [other[f"q{q}"] for q in (10, 25, 75, 90)]
+            assert row[name] == measurement[name]
+        assert list(row["quantiles"].values()) == [measurement[f"q{q}"] for q in (10, 25, 75, 90)]
 
 
 def test_a_method_that_does_not_apply_has_nulls_and_its_reason() -> None:
@@ -380,7 +382,7 @@ def test_work_above_a_limit_is_refused_with_what_would_fit(
     assert "the dashboard allows" in sentence
     assert "use at most 19 trials, a smaller n or d, or the command line." in sentence
     assert too_large(replace(heavy, trials=19), allowed) == ""
-    one = replace(heavy, trials=1)
-    single = too_large(one, replace(DASHBOARD, seconds=cost(one).seconds / 2))
+    single_trial = replace(heavy, trials=1)
+    single = too_large(single_trial, replace(DASHBOARD, seconds=cost(single_trial).seconds / 2))
     assert "trials" not in single
     assert single.endswith("use a smaller n or d, or the command line.")

@@ -22,12 +22,12 @@ import dpsco_core
 from dpsco_core.catalogue import METHODS, bound, method_card
 from dpsco_core.results import tables
 from dpsco_core.results.slopes import (
-    ABOVE,
-    BELOW,
     COLUMNS,
+    CONSISTENT,
+    CONSISTENT_UPPER_BOUND,
+    CONTRADICTED,
     TOO_FEW,
     TOO_WIDE,
-    WITHIN,
     FittedSlope,
     Verdict,
     fit_errors,
@@ -43,7 +43,7 @@ from dpsco_core.scenario import Scenario
 Array = NDArray[np.float64]
 FITS = 600
 SWEPT = Scenario(axis="n", grid=(100, 300, 1000, 3000, 10_000), methods=("mean.sample",))
-THREE = (500, 1000, 5000)
+GRID = (500, 1000, 5000)
 
 
 def cells_of(errors: Array, grid: tuple[float, ...], method: str = "mean.sample") -> pd.DataFrame:
@@ -107,12 +107,12 @@ def excesses(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 def paired(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     """Errors of one data set at every point, as along the budget: nearly the same noise."""
-    own = rng.lognormal(-0.08, 0.4, (shape[0], 1)) * rng.lognormal(-0.005, 0.1, shape)
-    return np.asarray(own)
+    method_errors = rng.lognormal(-0.08, 0.4, (shape[0], 1)) * rng.lognormal(-0.005, 0.1, shape)
+    return np.asarray(method_errors)
 
 
 @pytest.mark.parametrize("law", [norms, heavy, excesses, paired])
-@pytest.mark.parametrize(("grid", "trials"), [(THREE, 5), (THREE, 20), (SWEPT.grid, 20)])
+@pytest.mark.parametrize(("grid", "trials"), [(GRID, 5), (GRID, 20), (SWEPT.grid, 20)])
 def test_the_interval_holds_the_true_slope_in_600_fits_with_three_points_too(
     law: Callable[[np.random.Generator, tuple[int, int]], Array],
     grid: tuple[int, ...],
@@ -133,7 +133,7 @@ def test_the_interval_holds_the_true_slope_in_600_fits_with_three_points_too(
 def test_the_interval_comes_from_the_trials_and_not_from_how_straight_the_curve_is() -> None:
     """With three points a line leaves one degree of freedom: chance made such intervals."""
     rng = np.random.default_rng(1)
-    x = np.array(THREE, dtype=float)
+    x = np.array(GRID, dtype=float)
     straight = x**-0.5 * norms(rng, (50, 3))
     bent = straight * np.array([1.0, 1.3, 1.0])
     widths = []
@@ -141,20 +141,20 @@ def test_the_interval_comes_from_the_trials_and_not_from_how_straight_the_curve_
         fit = fit_errors(x, errors)
         widths.append(fit.high - fit.low)
     assert widths[1] == pytest.approx(widths[0], rel=1e-9) and widths[0] < 0.2
-    many = fit_errors(x, np.tile(straight, (4, 1)))
-    assert many.high - many.low == pytest.approx(widths[0] / 2, rel=0.05)
+    repeated = fit_errors(x, np.tile(straight, (4, 1)))
+    assert repeated.high - repeated.low == pytest.approx(widths[0] / 2, rel=0.05)
 
 
 def test_trials_that_share_their_data_are_taken_together() -> None:
     """Along the budget every point has the same records: what they share is no noise."""
     rng = np.random.default_rng(2)
-    x = np.array(THREE, dtype=float)
+    x = np.array(GRID, dtype=float)
     errors = x**-0.5 * rng.lognormal(0, 0.5, (30, 1)) * np.ones(3)
     fit = fit_errors(x, errors)
     assert fit.high - fit.low < 1e-9
-    alone = np.column_stack([rng.permutation(column) for column in errors.T])
-    other = fit_errors(x, alone)
-    assert other.high - other.low > 0.1
+    unpaired = np.column_stack([rng.permutation(column) for column in errors.T])
+    unpaired_fit = fit_errors(x, unpaired)
+    assert unpaired_fit.high - unpaired_fit.low > 0.1
 
 
 def test_one_trial_has_no_interval_and_no_verdict_of_its_own() -> None:
@@ -165,8 +165,8 @@ def test_one_trial_has_no_interval_and_no_verdict_of_its_own() -> None:
 
 def test_the_slope_does_not_depend_on_the_order_of_the_points() -> None:
     cells = power_law(SWEPT, -0.4, noise=0.2)
-    one, other = slopes(SWEPT, cells), slopes(SWEPT, cells.iloc[::-1])
-    pd.testing.assert_frame_equal(one, other, check_exact=True)
+    table, reversed_table = slopes(SWEPT, cells), slopes(SWEPT, cells.iloc[::-1])
+    pd.testing.assert_frame_equal(table, reversed_table, check_exact=True)
 
 
 def test_a_trial_that_is_not_done_and_a_point_without_errors_are_left_out() -> None:
@@ -183,15 +183,15 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
     (row,) = slopes(scenario, frame(study(scenario))).to_dict("records")
     assert row["fitted"] == pytest.approx(-0.5, abs=0.05)
     assert row["low"] < -0.5 < row["high"] < row["low"] + 0.1
-    assert row["verdict"] == WITHIN
+    assert row["verdict"] == CONSISTENT
 
 
 # -- what a rate predicts -------------------------------------------------------------------------
 
 
 def terms_of(scenario: Scenario, slug: str) -> Array:
-    at = [bound(slug).terms(scenario.at(x).setting) for x in scenario.grid]
-    return np.array([[t[name] for t in at] for name in at[0]])
+    terms_at = [bound(slug).terms(scenario.at(x).setting) for x in scenario.grid]
+    return np.array([[t[name] for t in terms_at] for name in terms_at[0]])
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ def test_what_is_predicted_is_the_range_of_the_slopes_of_the_terms(
     (row,) = slopes(scenario, power_law(scenario, -0.3)).to_dict("records")
     assert row["bound"] == "upper.mean.cwme-cdp"
     # The privacy term has a logarithm in it, and a budget's rho is not quite a power of epsilon.
-    own = [line_slope(np.array(grid), t) for t in terms_of(scenario, row["bound"])]
+    term_slopes = [line_slope(np.array(grid), t) for t in terms_of(scenario, row["bound"])]
     assert (row["predicted_low"], row["predicted_high"]) == pytest.approx(
-        (min(own), max(own)), abs=1e-9
+        (min(term_slopes), max(term_slopes)), abs=1e-9
     )
-    assert (min(own), max(own)) == pytest.approx(expected, abs=0.06)
+    assert (min(term_slopes), max(term_slopes)) == pytest.approx(expected, abs=0.06)
 
 
 RATES = [m.card for m in METHODS if m.card.rate]
@@ -223,7 +223,7 @@ RATES = [m.card for m in METHODS if m.card.rate]
 @pytest.mark.parametrize("card", RATES, ids=lambda c: c.slug)
 def test_no_sum_of_a_rates_terms_lies_outside_its_range_whatever_the_constants(card: Any) -> None:
     rng = np.random.default_rng(0)
-    for axis, grid in (("n", (300, 1000, 5000, 50_000)), ("d", (4, 16, 64)), ("epsilon", THREE)):
+    for axis, grid in (("n", (300, 1000, 5000, 50_000)), ("d", (4, 16, 64)), ("epsilon", GRID)):
         scenario = Scenario(
             problem=card.problems[0],
             methods=(card.slug,),
@@ -266,12 +266,12 @@ def test_the_verdicts_are_these_and_no_theorem_fails() -> None:
         "an error of 0 has no slope",
         "without points of error 0",
     }
-    assert verdict(fit(-0.8, -0.7), -0.75, -0.5) == WITHIN
-    assert verdict(fit(-0.6, -0.55), -0.75, -0.5) == WITHIN
-    assert verdict(fit(-0.9, -0.8), -0.75, -0.5) == BELOW
-    assert verdict(fit(-0.4, -0.1), -0.75, -0.5) == ABOVE
-    assert verdict(fit(1.1, 1.2), 0.5, 1) == ABOVE
-    assert verdict(fit(0.1, 0.2), 0.5, 1) == BELOW
+    assert verdict(fit(-0.8, -0.7), -0.75, -0.5) == CONSISTENT
+    assert verdict(fit(-0.6, -0.55), -0.75, -0.5) == CONSISTENT
+    assert verdict(fit(-0.9, -0.8), -0.75, -0.5) == CONSISTENT_UPPER_BOUND
+    assert verdict(fit(-0.4, -0.1), -0.75, -0.5) == CONTRADICTED
+    assert verdict(fit(1.1, 1.2), 0.5, 1) == CONTRADICTED
+    assert verdict(fit(0.1, 0.2), 0.5, 1) == CONSISTENT_UPPER_BOUND
     assert verdict(fit(-1.24, -0.08), -0.75, -0.5) == TOO_WIDE
     assert verdict(fit(-0.6, -0.5, points=2), -0.75, -0.5) == TOO_FEW
     assert verdict(fit(-0.6, -0.5), math.nan, math.nan) is None
@@ -279,8 +279,8 @@ def test_the_verdicts_are_these_and_no_theorem_fails() -> None:
 
 def test_a_verdict_never_contradicts_the_digits_beside_it() -> None:
     """The sample mean at -0.51 (-0.51 to -0.50) is not steeper than -0.50."""
-    assert verdict(fit(-0.514, -0.5024), -0.5, -0.5) == WITHIN
-    assert verdict(fit(-0.524, -0.512), -0.5, -0.5) == BELOW
+    assert verdict(fit(-0.514, -0.5024), -0.5, -0.5) == CONSISTENT
+    assert verdict(fit(-0.524, -0.512), -0.5, -0.5) == CONSISTENT_UPPER_BOUND
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
@@ -289,15 +289,15 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
 ) -> None:
     """False alarms: 600 simulated sweeps whose true means are a mix of the terms of the rate."""
     rng = np.random.default_rng(4)
-    scenario = replace(SWEPT, grid=THREE, methods=("mean.cwme-cdp",), p=4)
-    x = np.array(THREE, dtype=float)
+    scenario = replace(SWEPT, grid=GRID, methods=("mean.cwme-cdp",), p=4)
+    x = np.array(GRID, dtype=float)
     low, high = rate_range(scenario, "upper.mean.cwme-cdp", x)
     sampling, privacy = terms_of(scenario, "upper.mean.cwme-cdp")
     mix = (1 - share) * sampling + share * privacy
     alarms = 0
     for _ in range(FITS):
         fitted = fit_errors(x, mix * norms(rng, (20, 3)))
-        alarms += verdict(fitted, low, high) in (BELOW, ABOVE)
+        alarms += verdict(fitted, low, high) in (CONSISTENT_UPPER_BOUND, CONTRADICTED)
     # More than 58 of 600 with probability 1e-6 at the 5 % that the interval allows.
     assert alarms <= binom.ppf(1 - 1e-6, FITS, 0.05)
 
@@ -305,12 +305,12 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
 def test_a_slope_that_no_mix_of_the_terms_has_is_told_from_them() -> None:
     rng = np.random.default_rng(5)
     x = np.array(SWEPT.grid, dtype=float)
-    told = {BELOW: 0, ABOVE: 0}
-    for exponent, expected in ((-0.7, BELOW), (-0.3, ABOVE)):
+    verdict_counts = {CONSISTENT_UPPER_BOUND: 0, CONTRADICTED: 0}
+    for exponent, expected in ((-0.7, CONSISTENT_UPPER_BOUND), (-0.3, CONTRADICTED)):
         for _ in range(100):
             cells = cells_of(x**exponent * norms(rng, (20, len(x))), SWEPT.grid)
-            told[expected] += slopes(SWEPT, cells)["verdict"].iloc[0] == expected
-    assert min(told.values()) == 100
+            verdict_counts[expected] += slopes(SWEPT, cells)["verdict"].iloc[0] == expected
+    assert min(verdict_counts.values()) == 100
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_coordinate_wise_is_not_told_to_break_its_rate_by_another_mix_of_its_ter
         **shape,
     )
     (row,) = slopes(scenario, frame(study(scenario))).to_dict("records")
-    assert row["verdict"] == WITHIN
+    assert row["verdict"] == CONSISTENT
     middle = (row["predicted_low"] + row["predicted_high"]) / 2
     assert abs(row["fitted"]) > abs(middle)  # one slope for the whole rate would be here
 
@@ -342,8 +342,8 @@ def test_coordinate_wise_is_not_told_to_break_its_rate_by_another_mix_of_its_ter
 
 
 def test_fewer_than_three_points_are_too_few_to_say() -> None:
-    two = replace(SWEPT, grid=(100, 300))
-    (row,) = slopes(two, power_law(two, -0.5)).to_dict("records")
+    two_points = replace(SWEPT, grid=(100, 300))
+    (row,) = slopes(two_points, power_law(two_points, -0.5)).to_dict("records")
     assert math.isnan(row["fitted"]) and row["points"] == 2
     single = replace(SWEPT, axis=None, grid=(), trials=1)
     assert len(slopes(single, frame(study(single)))) == 0

@@ -28,8 +28,8 @@ from dpsco_core.scenario import Scenario
 SMALL = Scenario(n=200, d=3, trials=7, seed=2)
 
 
-def outcome(error: float, *, trial: int = 0, x: float | None = None, **more: object) -> Outcome:
-    filled = {"method": "mean.sample", "seconds": 0.5, "spent": None} | more
+def outcome(error: float, *, trial: int = 0, x: float | None = None, **fields: object) -> Outcome:
+    filled = {"method": "mean.sample", "seconds": 0.5, "spent": None} | fields
     return Outcome(error=error, trial=trial, x=x, **filled)  # type: ignore[arg-type]
 
 
@@ -44,8 +44,8 @@ def test_a_frame_has_one_row_a_cell() -> None:
     assert len(cells) == scenario.cells
     assert list(cells["error"]) == [o.error for o in outcomes]
     assert list(cells["x"].unique()) == [50.0, 60.0]
-    named = dict(zip(cells["method"], cells["name"], strict=True))
-    assert named == {m: method_card(m).name for m in scenario.methods}
+    names = dict(zip(cells["method"], cells["name"], strict=True))
+    assert names == {m: method_card(m).name for m in scenario.methods}
     assert set(cells[cells["method"] == "mean.clipped"]["spent"]) == {"(1, 1e-06)-DP"}
     assert set(cells[cells["method"] == "mean.sample"]["spent"]) == {""}
 
@@ -84,18 +84,18 @@ def test_the_numbers_do_not_depend_on_the_order_of_the_cells() -> None:
     outcomes = list(study(chosen))
     table = summary(frame(outcomes)).set_index(["method", "x"])
     shuffled = [outcomes[i] for i in np.random.default_rng(0).permutation(len(outcomes))]
-    again = summary(frame(shuffled)).set_index(["method", "x"])
-    pd.testing.assert_frame_equal(again.loc[table.index], table, check_exact=True)
+    shuffled_summary = summary(frame(shuffled)).set_index(["method", "x"])
+    pd.testing.assert_frame_equal(shuffled_summary.loc[table.index], table, check_exact=True)
 
 
 def test_a_method_that_does_not_apply_keeps_its_reason() -> None:
     scenario = replace(SMALL, delta=0.0, methods=("mean.clipped", "mean.cwme-pure"))
-    refused, ran = summary(frame(study(scenario))).to_dict("records")
+    refused, measured_row = summary(frame(study(scenario))).to_dict("records")
     assert refused["trials"] == 0
     assert math.isnan(refused["mean_error"])
     assert "cannot give pure DP" in refused["not_applicable"]
-    assert ran["trials"] == 7
-    assert ran["not_applicable"] == ""
+    assert measured_row["trials"] == 7
+    assert measured_row["not_applicable"] == ""
 
 
 def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:

@@ -94,13 +94,13 @@ def test_what_no_single_change_mends_has_none() -> None:
 def test_the_scenario_beside_counts_against_the_caps() -> None:
     limits = replace(DASHBOARD, seconds=1.5 * cost(HEAVY).seconds)
     assert refusal(HEAVY, limits) == ""
-    said = refusal(HEAVY, limits, lambda _: (HEAVY,))
-    assert said.startswith("This run and the one beside it would take about")
+    sentence = refusal(HEAVY, limits, lambda _: (HEAVY,))
+    assert sentence.startswith("This run and the one beside it would take about")
     assert nearest_allowed(HEAVY, limits, lambda _: (HEAVY,)) == ("trials", 100)
-    many = replace(SWEEP, trials=200, grid=tuple(range(100, 500, 100)))
-    twice = refusal(many, replace(DASHBOARD, cells=4000), lambda _: (many,))
-    assert twice == (
-        f"This study and the one beside it have {2 * many.cells:,} runs, and the dashboard allows "
+    large = replace(SWEEP, trials=200, grid=tuple(range(100, 500, 100)))
+    sentence_for_two = refusal(large, replace(DASHBOARD, cells=4000), lambda _: (large,))
+    assert sentence_for_two == (
+        f"This study and the one beside it have {2 * large.cells:,} runs, and the dashboard allows "
         "4,000: use fewer trials."
     )
 
@@ -116,15 +116,15 @@ def test_a_set_beside_that_follows_the_scenario_is_asked_at_every_candidate() ->
 
 def test_known_trials_cost_nothing_more() -> None:
     whole = cost(SWEEP)
-    assert cost(SWEEP, known=lambda *_: 0) == whole
-    nothing = cost(SWEEP, known=lambda *_: SWEEP.trials)
-    assert (nothing.cells, nothing.seconds, nothing.largest_cell) == (0, 0, 0)
-    half = cost(SWEEP, known=lambda *_: SWEEP.trials // 2)
+    assert cost(SWEEP, finished=lambda *_: 0) == whole
+    no_work = cost(SWEEP, finished=lambda *_: SWEEP.trials)
+    assert (no_work.cells, no_work.seconds, no_work.largest_cell) == (0, 0, 0)
+    half = cost(SWEEP, finished=lambda *_: SWEEP.trials // 2)
     assert half.cells == whole.cells / 2
     assert half.seconds == pytest.approx(whole.seconds / 2)
-    seen: set[Any] = set()
-    cost(SWEEP, known=lambda point, slug, x: seen.add((point, slug, x)) or 0)  # type: ignore[func-returns-value]
-    assert {x for _, _, x in seen} == set(SWEEP.grid) and len(seen) == 3 * len(SWEEP.methods)
+    queried: set[Any] = set()
+    cost(SWEEP, finished=lambda point, slug, x: queried.add((point, slug, x)) or 0)  # type: ignore[func-returns-value]
+    assert {x for _, _, x in queried} == set(SWEEP.grid) and len(queried) == 3 * len(SWEEP.methods)
 
 
 def test_the_price_without_asking_is_an_upper_one_and_makes_no_plan_that_takes_long(

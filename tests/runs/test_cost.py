@@ -77,14 +77,14 @@ def test_every_method_on_every_problem_has_a_price_unless_it_refuses(
 
 
 # One law in so many, the others in the slow suite: which, differs from problem to problem.
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("calibration", ["tight", pytest.param("paper", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tuning", ["practical", pytest.param("theory", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("problem", one_in(2, PROBLEM_SLUGS))
 def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
-    problem: str, calibration: Any, tuning: Any, every: int
+    problem: str, calibration: Any, tuning: Any, stride: int
 ) -> None:
-    everything = replace(
+    scenario = replace(
         SMALL,
         problem=problem,
         methods=methods_for(problem),
@@ -94,23 +94,23 @@ def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
         grid=(0.1, 1.0),
     )
     # A pure budget on every other law.
-    first = PROBLEM_SLUGS.index(problem)
-    for i, law in enumerate(distributions_for(problem), first):
-        if i % every:
+    start = PROBLEM_SLUGS.index(problem)
+    for i, law in enumerate(distributions_for(problem), start):
+        if i % stride:
             continue
-        price = cost(replace(everything, distribution=law, delta=(0.0, 1e-6)[i % 2]))
-        assert price.cells == 2 * 3 * len(everything.methods)
+        price = cost(replace(scenario, distribution=law, delta=(0.0, 1e-6)[i % 2]))
+        assert price.cells == 2 * 3 * len(scenario.methods)
         assert 0 < price.largest_cell < price.seconds < math.inf
 
 
 def test_the_prices_of_methods_add_up() -> None:
     chosen = ("sco.erm", "sco.clipped", "sco.private-sgd")
-    alone = [cost(replace(SMALL, methods=(slug,))) for slug in chosen]
-    none = cost(replace(SMALL, methods=()))
-    together = cost(replace(SMALL, methods=chosen))
-    expected = sum(price.seconds for price in alone) - 2 * none.seconds
-    assert together.seconds == pytest.approx(expected, rel=1e-9)
-    assert together.largest_cell == max(price.largest_cell for price in alone)
+    single_costs = [cost(replace(SMALL, methods=(slug,))) for slug in chosen]
+    without_methods = cost(replace(SMALL, methods=()))
+    all_methods = cost(replace(SMALL, methods=chosen))
+    expected = sum(price.seconds for price in single_costs) - 2 * without_methods.seconds
+    assert all_methods.seconds == pytest.approx(expected, rel=1e-9)
+    assert all_methods.largest_cell == max(price.largest_cell for price in single_costs)
 
 
 @pytest.mark.parametrize("slug", DESCENTS)
@@ -118,11 +118,14 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     problem = first_accepted(slug, SMALL.problem, "quadratic")
     users = method_class(slug).card.level == "user"
     scenario = replace(SMALL, problem=problem, m=3 if users else 1)
-    plan, own = make_method(slug, "tight", "practical").plan(scenario.setting), method_class(slug)
+    plan, family = (
+        make_method(slug, "tight", "practical").plan(scenario.setting),
+        method_class(slug),
+    )
     assert plan.passes >= 1
-    step = pass_seconds(own.cost, scenario.n * scenario.m, scenario.d, problem)
-    moved = plan.moves * move_seconds(scenario.setting, plan.mirror)
-    expected = plan.passes * step + 1e-9 * plan.pieces * own.cost.per_piece + moved
+    step = pass_seconds(family.cost, scenario.n * scenario.m, scenario.d, problem)
+    move_time = plan.moves * move_seconds(scenario.setting, plan.mirror)
+    expected = plan.passes * step + 1e-9 * plan.pieces * family.cost.per_piece + move_time
     assert release_seconds(scenario, slug) == pytest.approx(expected)
 
 
@@ -137,9 +140,9 @@ def test_a_closed_form_costs_a_pass_and_no_solver(slug: str, problem: str) -> No
     assert planned(closed, slug).has_closed_form
     solved = replace(closed, problem="logistic")
     assert not planned(solved, slug).has_closed_form
-    one = release_seconds(closed, slug)
-    assert one < release_seconds(solved, slug) / 5
-    assert one == pytest.approx(CLOSED_FORM.seconds(closed.n, closed.d))
+    seconds = release_seconds(closed, slug)
+    assert seconds < release_seconds(solved, slug) / 5
+    assert seconds == pytest.approx(CLOSED_FORM.seconds(closed.n, closed.d))
 
 
 @pytest.mark.parametrize(
@@ -148,12 +151,12 @@ def test_a_closed_form_costs_a_pass_and_no_solver(slug: str, problem: str) -> No
 def test_a_deepest_point_costs_more_with_each_of_the_first_dimensions(
     slug: str, problem: str
 ) -> None:
-    own = method_class(slug).cost
-    steps = [own.seconds(1000, d) for d in (1, 2, 3)]
+    price = method_class(slug).cost
+    steps = [price.seconds(1000, d) for d in (1, 2, 3)]
     assert steps[0] < steps[1] / 2 < steps[2] / 10
     # What is added to the fixed part is the same as ever.
-    rest = own.seconds(5000, 2) - own.seconds(1000, 2)
-    assert rest == pytest.approx(1e-9 * 4000 * (own.per_row + 2 * own.per_element))
+    rest = price.seconds(5000, 2) - price.seconds(1000, 2)
+    assert rest == pytest.approx(1e-9 * 4000 * (price.per_row + 2 * price.per_element))
 
 
 @pytest.mark.parametrize("problem", ["linear", "quadratic"])
@@ -196,18 +199,18 @@ def test_a_cell_of_a_step_a_record_is_refused_where_nobody_can_wait_for_it() -> 
     slug = "lp.shuffled-mirror-descent"
     plan = planned(REPRODUCTION, slug)
     assert plan.moves == REPRODUCTION.n
-    least = plan.moves * move_seconds(REPRODUCTION.setting, plan.mirror)
+    move_time = plan.moves * move_seconds(REPRODUCTION.setting, plan.mirror)
     seconds = release_seconds(REPRODUCTION, slug)
-    assert seconds > least
+    assert seconds > move_time
     assert 15.2 / 3 < seconds < 15.2 * 3  # it was measured on the reference machine
-    one = replace(REPRODUCTION, n=1_000_000, trials=1)
-    problem = too_large(one, replace(DASHBOARD, seconds=math.inf))
+    large = replace(REPRODUCTION, n=1_000_000, trials=1)
+    problem = too_large(large, replace(DASHBOARD, seconds=math.inf))
     assert re.fullmatch(
         r"A single trial would take about \d+ s, and the dashboard allows 10 s: use a smaller n "
         r"or d, or the command line\.",
         problem,
     )
-    assert nearest_allowed(one, replace(DASHBOARD, seconds=math.inf)) is not None
+    assert nearest_allowed(large, replace(DASHBOARD, seconds=math.inf)) is not None
 
 
 @pytest.mark.parametrize(
@@ -225,15 +228,15 @@ def test_a_cell_of_a_step_a_record_is_refused_where_nobody_can_wait_for_it() -> 
 )
 def test_more_steps_of_one_pass_cost_more(slug: str) -> None:
     q = 3.0 if slug == "lp.euclidean-reduction" else 2.0
-    few = replace(REPRODUCTION, problem="huber", methods=(slug,), q=q, distribution="gaussian")
+    scenario = replace(REPRODUCTION, problem="huber", methods=(slug,), q=q, distribution="gaussian")
     prices = []
     for rho in (0.01, 0.3, 35.0):
-        point = replace(few, rho=rho, n=20_000, d=3)
+        point = replace(scenario, rho=rho, n=20_000, d=3)
         plan = planned(point, slug)
-        each = move_seconds(point.setting, plan.mirror)
-        each += 1e-9 * method_class(slug).cost.per_piece
+        step_seconds = move_seconds(point.setting, plan.mirror)
+        step_seconds += 1e-9 * method_class(slug).cost.per_piece
         prices.append((plan.moves, release_seconds(point, slug)))
-        assert prices[-1][1] > plan.moves * each
+        assert prices[-1][1] > plan.moves * step_seconds
     assert sorted(prices) == sorted(prices, key=lambda pair: pair[1])
 
 
@@ -242,51 +245,51 @@ def test_every_geometry_and_problem_has_its_part_of_a_price() -> None:
     for kind in GEOMETRIES:
         for q in (1.0, 1.2, 2.0, 3.0, math.inf) if kind == "lq" else (None,):
             point = replace(SMALL, geometry=kind, q=q)
-            few, many = point.setting, replace(point, d=500).setting
-            assert 0 < move_seconds(few, None) < move_seconds(many, None)
-            if isinstance(few.body, tuple(MIRROR_STEPS)):
+            small, large = point.setting, replace(point, d=500).setting
+            assert 0 < move_seconds(small, None) < move_seconds(large, None)
+            if isinstance(small.body, tuple(MIRROR_STEPS)):
                 mirror = PowerMirror.for_space(RegularSpace(d=5, exponent=1.2))
-                assert move_seconds(few, mirror) > 0
+                assert move_seconds(small, mirror) > 0
 
 
 def test_a_step_costs_less_where_the_minimiser_lies_inside_of_the_set() -> None:
     """A point inside needs no search; a linear loss is least on the boundary."""
-    inside, outside = (
+    small_set, large_set = (
         replace(SMALL, problem=problem, geometry="lq", q=1.5).setting
         for problem in ("logistic", "linear")
     )
-    free, searched = (where.seconds(0, 5) for where in PROJECTIONS[type(inside.body)])
-    assert free < move_seconds(inside, None) < move_seconds(outside, None) / 2
-    assert move_seconds(outside, None) < searched
+    free, searched = (where.seconds(0, 5) for where in PROJECTIONS[type(small_set.body)])
+    assert free < move_seconds(small_set, None) < move_seconds(large_set, None) / 2
+    assert move_seconds(large_set, None) < searched
 
 
 @pytest.mark.parametrize("slug", ["sco.smoothed", "sco.automatic", "lp.noisy-mirror-descent"])
 def test_a_dear_gradient_makes_only_the_work_on_the_records_dearer(slug: str) -> None:
     """What a step does once, whatever the loss, is not paid for again."""
-    own = method_class(slug).cost
-    few, many = (
-        pass_seconds(own, n, 50, "geometric-median") - pass_seconds(own, n, 50, "logistic")
+    price = method_class(slug).cost
+    small, large = (
+        pass_seconds(price, n, 50, "geometric-median") - pass_seconds(price, n, 50, "logistic")
         for n in (100, 10_000)
     )
-    assert few < own.seconds(100, 50) / 4
-    assert many > 20 * few
+    assert small < price.seconds(100, 50) / 4
+    assert large > 20 * small
 
 
 def test_a_step_through_several_records_costs_more_than_one_record() -> None:
-    few, many = (
+    small, large = (
         planned(replace(SMALL, problem="huber", methods=("sco.sgd",), n=n), "sco.sgd")
         for n in (2000, 200_000)
     )
-    assert few.pieces == few.moves == 2000
-    assert many.pieces == 3 * many.moves
+    assert small.pieces == small.moves == 2000
+    assert large.pieces == 3 * large.moves
 
 
 def test_a_mirror_step_that_ends_inside_the_set_is_no_search() -> None:
     point = replace(SMALL, problem="logistic", geometry="l1", d=50)
     mirror = PowerMirror.for_space(RegularSpace(d=50, exponent=1.2))
-    inside = move_seconds(point.setting, mirror)
-    assert inside < MIRROR_STEPS[type(point.setting.body)].seconds(0, 50) / 2
-    assert inside < move_seconds(replace(point, problem="linear").setting, mirror) / 2
+    expected = move_seconds(point.setting, mirror)
+    assert expected < MIRROR_STEPS[type(point.setting.body)].seconds(0, 50) / 2
+    assert expected < move_seconds(replace(point, problem="linear").setting, mirror) / 2
     simplex = replace(point, geometry="simplex").setting
     assert move_seconds(simplex, mirror) == MIRROR_STEPS[type(simplex.body)].seconds(0, 50)
 
@@ -317,9 +320,9 @@ def test_steps_that_are_not_planned_are_estimated_within_a_factor_of_twenty(slug
 
 def test_a_refusal_costs_no_release_and_no_evaluation() -> None:
     refused = replace(SMALL, methods=("sco.cwme-strong",), trials=1)
-    nothing = cost(replace(refused, methods=()))
+    without_methods = cost(replace(refused, methods=()))
     assert release_seconds(refused, "sco.cwme-strong") == 0
-    added = cost(refused).seconds - nothing.seconds
+    added = cost(refused).seconds - without_methods.seconds
     assert added == pytest.approx(OVERHEAD * machine_speed())
 
 
@@ -343,9 +346,9 @@ def test_a_risk_that_is_an_average_costs_its_evaluation(
     (outcome,) = study(scenario)
     assert (outcome.error_uncertainty > 0) == averaged
     seconds = cost(scenario).seconds - cost(replace(scenario, methods=())).seconds
-    known = OVERHEAD + release_seconds(scenario, "sco.erm")
+    expected = OVERHEAD + release_seconds(scenario, "sco.erm")
     extra = EVALUATION if averaged else 0.0
-    assert seconds / machine_speed() == pytest.approx(known + extra)
+    assert seconds / machine_speed() == pytest.approx(expected + extra)
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ SMALL = Scenario(
     grid=(300, 600),
     trials=4,
 )
-MANY = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=400)
+LONG_STUDY = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=400)
 LONG = Scenario(methods=("mean.clipped",), n=500, d=3, trials=3000)
 
 
@@ -69,9 +69,9 @@ class Local:
 
     def wait(self) -> None:
         """Wait until the scheduler answers."""
-        until = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         with socket.socket() as probe:
-            while probe.connect_ex(self.place) and time.monotonic() < until:
+            while probe.connect_ex(self.place) and time.monotonic() < deadline:
                 time.sleep(0.05)
 
     def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -104,7 +104,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
 
 
 @pytest.fixture(scope="module")
-def two(empty: Local) -> Iterator[Local]:
+def two_workers(empty: Local) -> Iterator[Local]:
     """The scheduler with two workers, which may be slow to come on a busy machine."""
     for _ in range(2):
         empty.work()
@@ -120,52 +120,68 @@ def test_a_cluster_without_workers_is_said(empty: Local, monkeypatch: pytest.Mon
         pass
 
 
-def test_two_workers_give_the_numbers_of_the_serial_run(two: Local, tmp_path: Path) -> None:
-    with Store(tmp_path / "results.sqlite") as store, cluster(two.address) as executor:
+def test_two_workers_give_the_numbers_of_the_serial_run(two_workers: Local, tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store, cluster(two_workers.address) as executor:
         assert numbers(list(study(SMALL, executor, store))) == numbers(list(study(SMALL)))
         assert len(store) == SMALL.cells
 
 
 def test_the_command_runs_there_and_goes_on_where_it_stopped(
-    two: Local, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    two_workers: Local, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, here, there = (tmp_path / name for name in ("study.toml", "here.sqlite", "there.sqlite"))
+    file, serial, on_cluster = (
+        tmp_path / name for name in ("study.toml", "here.sqlite", "there.sqlite")
+    )
     file.write_text('methods = ["mean.sample", "mean.clipped"]\nd = 5\nn = 300\ntrials = 3\n')
-    assert main(["study", str(file), "--out", str(here), "--workers", "1"]) == 0
+    assert main(["study", str(file), "--out", str(serial), "--workers", "1"]) == 0
     expected = capsys.readouterr().out
-    assert main(["study", str(file), "--out", str(there), "--dask", two.url]) == 0
-    assert capsys.readouterr().out.replace(str(there), str(here)) == expected
-    assert main(["study", str(file), "--out", str(there), "--trials", "5", "--dask", two.url]) == 0
-    with Store(there, read_only=True) as store:
+    assert main(["study", str(file), "--out", str(on_cluster), "--dask", two_workers.url]) == 0
+    assert capsys.readouterr().out.replace(str(on_cluster), str(serial)) == expected
+    assert (
+        main(
+            [
+                "study",
+                str(file),
+                "--out",
+                str(on_cluster),
+                "--trials",
+                "5",
+                "--dask",
+                two_workers.url,
+            ]
+        )
+        == 0
+    )
+    with Store(on_cluster, read_only=True) as store:
         assert len(store) == 10
 
 
 def test_a_worker_that_dies_costs_only_its_cells_and_the_scheduler_ends_the_study(
-    two: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_workers: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Outcome] = []
+    outcomes: list[Outcome] = []
     with Store(tmp_path / "results.sqlite") as store:
-        with cluster(two.address) as executor:
-            for outcome in study(MANY, executor, store):
-                seen.append(outcome)
-                if len(seen) == 20:
-                    os.kill(two.workers[0].pid, signal.SIGKILL)
-        assert len(store) == len(seen) == MANY.cells
-        assert numbers(seen) == numbers(list(study(MANY)))
+        with cluster(two_workers.address) as executor:
+            for outcome in study(LONG_STUDY, executor, store):
+                outcomes.append(outcome)
+                if len(outcomes) == 20:
+                    os.kill(two_workers.workers[0].pid, signal.SIGKILL)
+        assert len(store) == len(outcomes) == LONG_STUDY.cells
+        assert numbers(outcomes) == numbers(list(study(LONG_STUDY)))
 
         def lose_the_scheduler() -> None:
-            with cluster(two.address) as executor:
+            with cluster(two_workers.address) as executor:
                 for outcome in study(LONG, executor, store):
-                    seen.append(outcome)
-                    if len(seen) == 20:
-                        two.scheduler.kill()
+                    outcomes.append(outcome)
+                    if len(outcomes) == 20:
+                        two_workers.scheduler.kill()
 
-        seen.clear()
+        outcomes.clear()
         monkeypatch.setattr(dask_cluster, "PATIENCE", 5.0)
         sentence = r"dask must be a scheduler that stays.*what had finished is kept\.$"
         with pytest.raises(WorkersLost, match=sentence):
             lose_the_scheduler()
-        assert 20 <= len(seen) <= len(store.outcomes(LONG)) < LONG.cells
+        assert 20 <= len(outcomes) <= len(store.outcomes(LONG)) < LONG.cells
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
@@ -175,13 +191,13 @@ def test_a_cluster_that_encrypts_is_reached_with_the_certificates_of_the_configu
 ) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 60.0)
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
-    made = [*command.split(), "-keyout", "key.pem", "-out", "certificate.pem"]
-    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    command_line = [*command.split(), "-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(command_line, cwd=tmp_path, check=True, capture_output=True)
     tls = "distributed.comm.tls"
     setting = {f"{tls}.ca-file": str(tmp_path / "certificate.pem")}
-    for who in ("client", "scheduler", "worker"):
-        setting[f"{tls}.{who}.key"] = str(tmp_path / "key.pem")
-        setting[f"{tls}.{who}.cert"] = str(tmp_path / "certificate.pem")
+    for role in ("client", "scheduler", "worker"):
+        setting[f"{tls}.{role}.key"] = str(tmp_path / "key.pem")
+        setting[f"{tls}.{role}.cert"] = str(tmp_path / "certificate.pem")
     variables = {f"DASK_{k.replace('.', '__').replace('-', '_')}": v for k, v in setting.items()}
     safe = Local(tmp_path, "tls", variables)
     try:
@@ -216,25 +232,25 @@ class Blinking:
 def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now = 100.0
-    monkeypatch.setattr(dask_cluster.time, "monotonic", lambda: now)
+    clock = 100.0
+    monkeypatch.setattr(dask_cluster.time, "monotonic", lambda: clock)
     client = Blinking()
     executor = dask_cluster.Cluster(client, "127.0.0.1:8786")
     executor.submit(abs, -3)
     client.threads = {}
     executor.check()
     client.call.set_result(3)  # they came, and nobody needed to look for them
-    now = 4000.0
+    clock = 4000.0
     executor.check()
-    now = 4059.0
+    clock = 4059.0
     executor.check()
-    now = 4060.0
+    clock = 4060.0
     with pytest.raises(WorkersLost, match="all have gone"):
         executor.check()
 
 
 @pytest.mark.parametrize(
-    ("address", "why"),
+    ("address", "reason"),
     [
         ("", "an address as host:port"),
         ("localhost", "an address as host:port"),
@@ -245,10 +261,10 @@ def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
         ("127.0.0.1:1", r"the address of a scheduler.*\(Connection refused\)"),
     ],
 )
-def test_a_wrong_address_gets_one_sentence(address: str, why: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^dask must be {why}") as said, cluster(address):
+def test_a_wrong_address_gets_one_sentence(address: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^dask must be {reason}") as error, cluster(address):
         pass
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(error.value)
 
 
 def test_what_is_no_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

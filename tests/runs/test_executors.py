@@ -55,7 +55,9 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
-SEEN: dict[str, str | None] = {}  # settings of this process once the workers had been started
+WORKER_SETTINGS: dict[
+    str, str | None
+] = {}  # settings of this process once the workers had been started
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,9 @@ def pool() -> Iterator[Processes]:
         patch.setenv("OMP_NUM_THREADS", "7")
         patch.delenv("OPENBLAS_NUM_THREADS", raising=False)
         with processes(2) as opened:
-            SEEN.update({name: os.environ.get(name) for name in executors.BLAS_THREADS[:2]})
+            WORKER_SETTINGS.update(
+                {name: os.environ.get(name) for name in executors.BLAS_THREADS[:2]}
+            )
             patch.undo()
             yield opened
 
@@ -86,37 +90,37 @@ def test_a_cell_has_one_blas_thread_wherever_it_runs(
     monkeypatch: pytest.MonkeyPatch, pool: Processes
 ) -> None:
     module = sys.modules["dpsco_core.runs.study"]
-    seen: list[set[int]] = []
+    snapshots: list[set[int]] = []
     real = module._run
-    monkeypatch.setattr(module, "_run", lambda *c: seen.append(threads()) or real(*c))
+    monkeypatch.setattr(module, "_run", lambda *c: snapshots.append(threads()) or real(*c))
     with threadpool_limits(3, user_api="blas"):
-        before = threads()
+        threads_before = threads()
         with one_blas_thread():
             list(study(Scenario(methods=("mean.clipped",), n=300, d=3, trials=2)))
-        assert threads() == before
-    assert seen == [{1}, {1}]
+        assert threads() == threads_before
+    assert snapshots == [{1}, {1}]
     assert {x["num_threads"] for x in pool.submit(threadpool_info).result()} == {1}
 
 
 def test_one_blas_thread_holds_whichever_thread_enters_and_whichever_leaves_last() -> None:
-    def inside() -> set[int]:
+    def thread_ids() -> set[int]:
         with one_blas_thread():
             return threads()
 
     with (
         threadpool_limits(3, user_api="blas"),
-        ThreadPoolExecutor(1) as first,
-        ThreadPoolExecutor(1) as second,
+        ThreadPoolExecutor(1) as first_pool,
+        ThreadPoolExecutor(1) as second_pool,
     ):
-        before = threads()
+        threads_before = threads()
         with one_blas_thread():  # the main thread has set a limit once
             pass
-        assert first.submit(inside).result() == {1}
+        assert first_pool.submit(thread_ids).result() == {1}
         limit = one_blas_thread()
-        first.submit(limit.__enter__).result()
-        assert second.submit(inside).result() == threads() == {1}
-        second.submit(limit.__exit__, None, None, None).result()
-        assert threads() == before
+        first_pool.submit(limit.__enter__).result()
+        assert second_pool.submit(thread_ids).result() == threads() == {1}
+        second_pool.submit(limit.__exit__, None, None, None).result()
+        assert threads() == threads_before
 
 
 def threads() -> set[int]:
@@ -125,14 +129,14 @@ def threads() -> set[int]:
 
 def test_this_process_keeps_its_own_settings_when_workers_start(pool: Processes) -> None:
     assert pool.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
-    assert SEEN == {"OMP_NUM_THREADS": "7", "OPENBLAS_NUM_THREADS": None}
+    assert WORKER_SETTINGS == {"OMP_NUM_THREADS": "7", "OPENBLAS_NUM_THREADS": None}
 
 
 class Killing:
     """A store that kills a worker of a pool after some cells."""
 
-    def __init__(self, store: Store, pool: Executor, after: set[int]) -> None:
-        self.store, self.pool, self.after, self.kept = store, pool, after, 0
+    def __init__(self, store: Store, pool: Executor, kill_after: set[int]) -> None:
+        self.store, self.pool, self.kill_after, self.stored = store, pool, kill_after, 0
 
     def begin(self, scenario: Scenario) -> None:
         self.store.begin(scenario)
@@ -143,17 +147,17 @@ class Killing:
     def put(self, cell: Cell, outcome: Outcome) -> None:
         assert self.store.get(cell) is None, "a cell has come back twice"
         self.store.put(cell, outcome)
-        self.kept += 1
-        if self.kept in self.after:
+        self.stored += 1
+        if self.stored in self.kill_after:
             self.pool.submit(os.kill, self.pool.submit(os.getpid).result(), signal.SIGKILL)
 
 
 def test_a_worker_that_dies_costs_only_its_cells(tmp_path: Path, pool: Processes) -> None:
-    many = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=300)
+    scenario = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=300)
     with Store(tmp_path / "results.sqlite") as store:
-        outcomes = list(study(many, pool, Killing(store, pool, {3})))
+        outcomes = list(study(scenario, pool, Killing(store, pool, {3})))
         assert len(store) == len(outcomes) == 600
-    assert numbers(outcomes) == numbers(list(study(many)))
+    assert numbers(outcomes) == numbers(list(study(scenario)))
 
 
 def test_a_study_without_methods_is_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,9 +214,9 @@ def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal
         else:
             process.send_signal(way)
         # They write where the process does: both have ended when there is nothing more to read.
-        _, said = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=120)
         assert process.returncode == (130 if way == signal.SIGINT else -way)
-        assert b"Traceback" not in said
+        assert b"Traceback" not in errors
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -242,10 +246,12 @@ def test_a_worker_that_dies_while_it_sends_a_result_is_noticed(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(dispatch, "CHECK_EVERY", 0.1)
     send_half = importlib.import_module("sending").send_half
-    before = set(threading.enumerate())
+    threads_before = set(threading.enumerate())
     with processes(1) as pool:
         assert list(in_order(pool, send_half, [str(tmp_path / "first")])) == ["whole"]
-    for thread in set(threading.enumerate()) - before:  # none waits for the other half for ever
+    for thread in (
+        set(threading.enumerate()) - threads_before
+    ):  # none waits for the other half for ever
         thread.join(60)
         assert not thread.is_alive()
 
@@ -253,18 +259,18 @@ def test_a_worker_that_dies_while_it_sends_a_result_is_noticed(
 def test_a_study_goes_on_where_it_stopped_and_is_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, out = tmp_path / "study.toml", tmp_path / "results.sqlite"
+    file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
     file.write_text(TOML)
-    assert main(["study", str(file), "--out", str(out)]) == 0
+    assert main(["study", str(file), "--out", str(results)]) == 0
     assert "12 cells of this study" in capsys.readouterr().out
-    assert main(["study", str(file), "--out", str(out), "--trials", "5", "--json"]) == 0
+    assert main(["study", str(file), "--out", str(results), "--trials", "5", "--json"]) == 0
     assert '"trials": 5' in capsys.readouterr().out
-    with Store(out, read_only=True) as store:
+    with Store(results, read_only=True) as store:
         assert len(store) == 20
-    assert main(["export", str(out), "--csv", str(tmp_path / "cells.csv")]) == 0
+    assert main(["export", str(results), "--csv", str(tmp_path / "cells.csv")]) == 0
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert len(lines) == 1 + 12 + 20 and lines[0].startswith("study,method,name,x,trial,error")
-    assert main(["export", str(out), "--parquet", str(tmp_path / "cells.parquet")]) == 0
+    assert main(["export", str(results), "--parquet", str(tmp_path / "cells.parquet")]) == 0
     assert (tmp_path / "cells.parquet").read_bytes()[:4] == b"PAR1"
 
 
@@ -281,22 +287,22 @@ def test_a_study_goes_on_where_it_stopped_and_is_exported(
 def test_a_bad_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     file = tmp_path / "study.toml"
     file.write_text(text)
-    with pytest.raises(InvalidInput, match=sentence) as said:
+    with pytest.raises(InvalidInput, match=sentence) as error:
         read_scenario(file, {})
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(error.value)
 
 
 def test_what_cannot_be_written_or_read_gets_one_sentence_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, out = tmp_path / "study.toml", tmp_path / "results.sqlite"
+    file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
     good = tmp_path / "good.sqlite"
     Store(good).close()
     file.write_text(TOML)
-    out.write_text("not a database, and long enough to be looked at" * 20)
+    results.write_text("not a database, and long enough to be looked at" * 20)
     for arguments, sentence in (
-        (["study", str(file), "--out", str(out)], "store must be a results file"),
-        (["study", str(tmp_path / "none"), "--out", str(out)], "file must be a TOML file"),
+        (["study", str(file), "--out", str(results)], "store must be a results file"),
+        (["study", str(tmp_path / "none"), "--out", str(results)], "file must be a TOML file"),
         (["export", str(tmp_path / "none"), "--csv", "-"], "store must be a file that exists"),
         (["export", str(good), "--csv", str(tmp_path / "no" / "c")], "No such file or directory"),
         (["export", str(good), "--parquet", str(tmp_path)], "Is a directory"),
@@ -305,5 +311,5 @@ def test_what_cannot_be_written_or_read_gets_one_sentence_and_status_2(
         (["study", str(file), "--out", str(tmp_path / "r"), "--workers", "0"], "workers must be"),
     ):
         assert main(arguments) == 2
-        said = capsys.readouterr().err
-        assert sentence in said and said.count("\n") == 1
+        message = capsys.readouterr().err
+        assert sentence in message and message.count("\n") == 1

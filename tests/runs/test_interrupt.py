@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_core.base.errors import CodeFailed
 from dpsco_core.base.interrupt import asked_between_steps, between_steps
-from dpsco_core.base.others import guarded
+from dpsco_core.base.plugin_guard import guarded
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.runs.study import Cell, cells, run_cell
 from dpsco_core.scenario import Scenario
@@ -40,10 +40,10 @@ def test_every_optimiser_ends_at_a_step_where_it_is_told_to(slug: str) -> None:
     with asked_between_steps(stop), pytest.raises(Stopped):
         run_cell(cell)
     between_steps()  # nobody is asked any more
-    asked: list[int] = []
-    with asked_between_steps(lambda: asked.append(1)):
+    signals: list[int] = []
+    with asked_between_steps(lambda: signals.append(1)):
         outcome = run_cell(cell)
-    assert asked and outcome.error == run_cell(cell).error
+    assert signals and outcome.error == run_cell(cell).error
 
 
 def test_added_code_is_ended_between_two_steps_like_any_other() -> None:

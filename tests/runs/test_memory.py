@@ -22,7 +22,7 @@ from dpsco_core.problems.samples.users import sample_users
 from dpsco_core.scenario import Scenario
 from tests.accepts import accepts
 
-MOST = 0.2  # the most, as a share of the input
+LARGEST_SHARE = 0.2  # the most, as a share of the input
 ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())
 USERS = replace(ITEMS, n=4000, m=36, d=36)
 # A generalised linear model, whose gradients are never formed, and a loss of points, whose are;
@@ -83,8 +83,8 @@ def peak(release: Callable[[], Any]) -> int:
 def check(slug: str, problem: str) -> None:
     size, release = prepared(slug, problem)
     assert 38e6 < size < 45e6
-    used = peak(release)
-    assert used <= MOST * size, f"{used / size:.2f} of the input"
+    memory = peak(release)
+    assert memory <= LARGEST_SHARE * size, f"{memory / size:.2f} of the input"
 
 
 @pytest.mark.parametrize(("slug", "problem"), QUICK)

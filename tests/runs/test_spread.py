@@ -62,22 +62,22 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
     threads: Executor, problem: str
 ) -> None:
     scenario = Scenario(problem=problem, n=N, d=D)
-    drawn, setting = scenario.instance.problem, scenario.setting
-    in_memory = drawn.sample(N, np.random.default_rng(1))
-    here = drawn.stream(N, np.random.default_rng(1))
-    spread = replace(here, executor=threads)
+    loss, setting = scenario.instance.problem, scenario.setting
+    in_memory = loss.sample(N, np.random.default_rng(1))
+    rows = loss.stream(N, np.random.default_rng(1))
+    spread = replace(rows, executor=threads)
     w = np.full(D, 0.1)
-    assert np.array_equal(spread.mean_gradient(w), here.mean_gradient(w))
-    assert spread.risk(w) == here.risk(w)
+    assert np.array_equal(spread.mean_gradient(w), rows.mean_gradient(w))
+    assert spread.risk(w) == rows.risk(w)
     np.testing.assert_allclose(spread.mean_gradient(w), in_memory.mean_gradient(w), rtol=1e-9)
     assert spread.risk(w) == pytest.approx(in_memory.risk(w), rel=1e-11)
-    part, own = spread.part(17, N - 5).bounded(3.0), in_memory.part(17, N - 5).bounded(3.0)
-    np.testing.assert_allclose(part.mean_gradient(w), own.mean_gradient(w), rtol=1e-9)
+    part, expected = spread.part(17, N - 5).bounded(3.0), in_memory.part(17, N - 5).bounded(3.0)
+    np.testing.assert_allclose(part.mean_gradient(w), expected.mean_gradient(w), rtol=1e-9)
     assert np.allclose(spread.gradient(w, 3), in_memory.gradient(w, 3), rtol=1e-12)
     optimiser = make_method("sco.clipped", "tight", "practical")
     steps = optimiser.plan(setting).descent.steps
     values, spent = [], []
-    for sample in (in_memory, here, spread):
+    for sample in (in_memory, rows, spread):
         ledger = Ledger(setting.budget)
         release = optimiser.release(
             sample, optimiser.plan(setting), ledger, np.random.default_rng(2)
@@ -89,23 +89,23 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
     assert spent[0] == spent[1] == spent[2] == steps >= 1
 
 
-class Late(Executor):
+class LateExecutor(Executor):
     """Runs nothing before it must, and then the last call first; one call ends its worker."""
 
     def __init__(self, deadly: int) -> None:
-        self.workers, self.most, self.done, self.deadly = 2, 0, 0, deadly
+        self.workers, self.most_waiting, self.finished, self.deadly = 2, 0, 0, deadly
         self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
         self.waiting.append((future, fn, args))
-        self.most = max(self.most, len(self.waiting))
+        self.most_waiting = max(self.most_waiting, len(self.waiting))
         return future
 
     def check(self) -> None:
         future, fn, args = self.waiting.pop()
-        self.done += 1
-        if self.done == self.deadly:
+        self.finished += 1
+        if self.finished == self.deadly:
             future.set_exception(BrokenExecutor())
         else:
             future.set_result(fn(*args))
@@ -120,13 +120,13 @@ def test_the_sum_is_in_order_few_pieces_are_under_way_and_lost_ones_come_again(
 ) -> None:
     monkeypatch.setattr("dpsco_core.base.dispatch.CHECK_EVERY", 0.0)
     rows = Scenario(d=D).instance.problem.stream(2 * N, np.random.default_rng(1))
-    pieces, late = len(list(rows.pieces())), Late(deadly)
-    assert np.array_equal(clipped_mean(SpreadRows(rows, late), 5.0), clipped_mean(rows, 5.0))
-    assert late.most == 6 and pieces > 20
+    pieces, executor = len(list(rows.pieces())), LateExecutor(deadly)
+    assert np.array_equal(clipped_mean(SpreadRows(rows, executor), 5.0), clipped_mean(rows, 5.0))
+    assert executor.most_waiting == 6 and pieces > 20
 
 
 @pytest.mark.parametrize(
-    ("problem", "trials", "spread", "alone"),
+    ("problem", "trials", "spread", "unshared"),
     [
         ("mean", 2, ("mean.clipped", "mean.cwme-cdp"), ("mean.iterative",)),
         ("logistic", 1, ("sco.clipped",), ("sco.sgd", "sco.private-sgd")),
@@ -138,24 +138,35 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     problem: str,
     trials: int,
     spread: tuple[str, ...],
-    alone: tuple[str, ...],
+    unshared: tuple[str, ...],
 ) -> None:
-    scenario = Scenario(problem=problem, methods=(*spread, *alone), n=N, d=D, trials=trials)
+    scenario = Scenario(problem=problem, methods=(*spread, *unshared), n=N, d=D, trials=trials)
     outcomes = list(study(scenario))
     monkeypatch.setattr(limits, "LIBRARY", replace(limits.LIBRARY, elements=N * D - 1))
     monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
-    sys.modules["dpsco_core.runs.study"]._draw.cache_clear()
+    sys.modules["dpsco_core.runs.study"]._cached_dataset.cache_clear()
     pieces: list[Rows] = []
-    real = spread_module.part_of
-    monkeypatch.setattr(spread_module, "part_of", lambda call: pieces.append(call[1]) or real(call))
-    here, there = list(study(scenario)), list(study(scenario, threads))
-    assert {o.method for o in there if o.not_applicable} == {"sco.private-sgd"} & set(alone)
+    real = spread_module.piece_total
+    monkeypatch.setattr(
+        spread_module, "piece_total", lambda call: pieces.append(call[1]) or real(call)
+    )
+    serial, threaded = list(study(scenario)), list(study(scenario, threads))
+    assert {o.method for o in threaded if o.not_applicable} == {"sco.private-sgd"} & set(unshared)
     assert len(pieces) >= trials * len(spread) * 12
     key = ("method", "trial", "error", "spent", "diagnostics")
-    there.sort(key=lambda o: [(p.method, p.trial) for p in here].index((o.method, o.trial)))
-    for one, two, three in zip(outcomes, here, there, strict=True):
-        assert (one.method, one.trial, one.x) == (three.method, three.trial, three.x)
-        assert str([getattr(two, k) for k in key]) == str([getattr(three, k) for k in key])
-        if three.not_applicable is None:
-            assert three.error == pytest.approx(one.error, rel=1e-9)
-            assert three.spent == one.spent and three.diagnostics == one.diagnostics
+    threaded.sort(key=lambda o: [(p.method, p.trial) for p in serial].index((o.method, o.trial)))
+    for outcome, serial_outcome, threaded_outcome in zip(outcomes, serial, threaded, strict=True):
+        assert (outcome.method, outcome.trial, outcome.x) == (
+            threaded_outcome.method,
+            threaded_outcome.trial,
+            threaded_outcome.x,
+        )
+        assert str([getattr(serial_outcome, k) for k in key]) == str(
+            [getattr(threaded_outcome, k) for k in key]
+        )
+        if threaded_outcome.not_applicable is None:
+            assert threaded_outcome.error == pytest.approx(outcome.error, rel=1e-9)
+            assert (
+                threaded_outcome.spent == outcome.spent
+                and threaded_outcome.diagnostics == outcome.diagnostics
+            )

@@ -53,10 +53,10 @@ def numbers(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
 def test_every_outcome_comes_back_whole(tmp_path: Path, scenario: Scenario) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         fresh = list(study(scenario, store=store))
-        kept = list(study(scenario, store=store))
-        assert kept == store.outcomes(scenario) or any(math.isnan(o.error) for o in kept)
-        assert [outcome_text(o) for o in kept] == [outcome_text(o) for o in fresh]
-        assert [o.x for o in kept] == [o.x for o in fresh]
+        outcomes = list(study(scenario, store=store))
+        assert outcomes == store.outcomes(scenario) or any(math.isnan(o.error) for o in outcomes)
+        assert [outcome_text(o) for o in outcomes] == [outcome_text(o) for o in fresh]
+        assert [o.x for o in outcomes] == [o.x for o in fresh]
         assert len(store) == scenario.cells
         assert store.scenarios() == (scenario,)
     assert (
@@ -68,28 +68,30 @@ def test_every_outcome_comes_back_whole(tmp_path: Path, scenario: Scenario) -> N
 def test_what_is_there_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         begun = study(SMALL, store=store)
-        first = list(itertools.islice(begun, 7))
+        outcomes = list(itertools.islice(begun, 7))
         begun.close()
-        ran = []
+        rerun_cells = []
         module = sys.modules["dpsco_core.runs.study"]  # the package has the function by that name
-        monkeypatch.setattr(module, "run_cell", lambda cell: ran.append(cell) or run_cell(cell))
-        assert numbers(list(study(SMALL, store=store)))[:7] == numbers(first)
-        assert len(ran) == SMALL.cells - 7
+        monkeypatch.setattr(
+            module, "run_cell", lambda cell: rerun_cells.append(cell) or run_cell(cell)
+        )
+        assert numbers(list(study(SMALL, store=store)))[:7] == numbers(outcomes)
+        assert len(rerun_cells) == SMALL.cells - 7
         # A study that shares cells runs only the others, whatever its own axis and methods are.
-        ran.clear()
+        rerun_cells.clear()
         point = Scenario(methods=("mean.clipped",), d=3, n=400, trials=4)
         shared = list(study(point, store=store))
-        assert len(ran) == 1 and [o.x for o in shared] == [None] * 4
+        assert len(rerun_cells) == 1 and [o.x for o in shared] == [None] * 4
 
 
 def test_the_key_is_what_fixes_the_numbers() -> None:
     (cell,) = cells(Scenario(methods=("mean.clipped",), trials=1))
-    more = list(cells(Scenario(methods=("mean.sample", "mean.clipped"), trials=2)))
-    assert key_of(more[1]) == key_of(cell)
-    keys = {key_of(c) for c in more}
+    more_cells = list(cells(Scenario(methods=("mean.sample", "mean.clipped"), trials=2)))
+    assert key_of(more_cells[1]) == key_of(cell)
+    keys = {key_of(c) for c in more_cells}
     for change in ({"seed": 1}, {"n": 10}, {"epsilon": 2.0}, {"calibration": "paper"}, {"p": 4}):
-        other = Scenario(methods=("mean.clipped",), trials=1, **change)
-        keys |= {key_of(c) for c in cells(other)}
+        changed = Scenario(methods=("mean.clipped",), trials=1, **change)
+        keys |= {key_of(c) for c in cells(changed)}
     assert len(keys) == 4 + 5
 
 
@@ -113,13 +115,13 @@ def test_equal_scenarios_have_the_same_cells(
     tmp_path: Path, whole: Scenario, real: Scenario, key: str
 ) -> None:
     with Store(tmp_path / "results.sqlite") as store:
-        first = list(study(whole, store=store))
-        (kept,) = store.scenarios()
-        assert kept == whole == real
-        assert store.outcomes(kept) == store.outcomes(real) == first
-        assert list(study(real, store=store)) == first  # with its seconds: nothing ran again
+        outcomes = list(study(whole, store=store))
+        (stored,) = store.scenarios()
+        assert stored == whole == real
+        assert store.outcomes(stored) == store.outcomes(real) == outcomes
+        assert list(study(real, store=store)) == outcomes  # with its seconds: nothing ran again
         assert len(store) == whole.cells and store.scenarios() == (real,)
-    assert [o.error for o in study(real)] == [o.error for o in first]
+    assert [o.error for o in study(real)] == [o.error for o in outcomes]
     assert [key_of(list(cells(s))[-1]).hex() for s in (whole, real)] == [key, key]
 
 
@@ -133,7 +135,7 @@ def test_a_study_that_an_earlier_version_has_written_twice_is_one(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("content", "reason"),
     [
         (b"a text file, and not a small one" * 100, "file is not a database"),
         (b"SQLite format 3\0" + b"\xff" * 4000, "not a database|malformed|is damaged"),
@@ -141,13 +143,13 @@ def test_a_study_that_an_earlier_version_has_written_twice_is_one(tmp_path: Path
     ids=["text", "torn"],
 )
 def test_a_foreign_file_is_refused_and_left_as_it_is(
-    tmp_path: Path, content: bytes, why: str
+    tmp_path: Path, content: bytes, reason: str
 ) -> None:
     path = tmp_path / "results.sqlite"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=why) as said:
+    with pytest.raises(StoreError, match=reason) as error:
         Store(path)
-    assert str(path) in str(said.value) and "\n" not in str(said.value)
+    assert str(path) in str(error.value) and "\n" not in str(error.value)
     assert path.read_bytes() == content
     assert [p.name for p in tmp_path.iterdir()] == ["results.sqlite"]
 
@@ -157,10 +159,10 @@ def test_another_programs_database_is_refused_and_left_as_it_is(tmp_path: Path) 
     with sqlite3.connect(path) as base:
         base.execute("CREATE TABLE photos (name TEXT)")
     base.close()
-    before = path.read_bytes()
+    content_before = path.read_bytes()
     with pytest.raises(StoreError, match="holds another program's data"):
         Store(path)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == content_before
 
 
 def test_a_store_with_a_table_that_is_not_ours_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -237,9 +239,9 @@ def test_studies_of_another_version_are_left_out_and_said(tmp_path: Path) -> Non
         newer = SMALL.to_json().replace("mean.clipped", "mean.newer")
         store._base.execute("INSERT INTO studies VALUES (?), ('[')", (newer,))
         assert store.scenarios() == (SMALL,)
-        damaged, other = sorted(store.unknown(), key=len)
+        damaged, unknown_study = sorted(store.unknown(), key=len)
         assert damaged == "scenario must be a JSON object, got scenario=[."
-        assert "method must be one of" in other and "got method=mean.newer" in other
+        assert "method must be one of" in unknown_study and "got method=mean.newer" in unknown_study
         store._base.execute("DELETE FROM studies WHERE scenario LIKE '%mean.clipped%'")
         with pytest.raises(InvalidInput, match="scenario must be|method must be"):
             store.scenarios()
@@ -269,20 +271,20 @@ def test_what_the_system_does_not_let_be_written_is_read_and_said() -> None:
         (folder / "closed").mkdir(0o700)
         path.chmod(0o444)
         folder.chmod(0o555)
-        own = os.geteuid()
-        if own == 0:  # nothing is read only to root
+        user = os.geteuid()
+        if user == 0:  # nothing is read only to root
             os.seteuid(65534)
         try:
             with Store(path, read_only=True) as store:
                 assert len(store.outcomes(SMALL)) == SMALL.cells
             with pytest.raises(StoreError, match="that can be written.*is read only"):
                 Store(path)
-            if own == 0:
+            if user == 0:
                 with pytest.raises(StoreError, match="that can be opened.*Permission denied"):
                     Store(folder / "closed" / "results.sqlite")
             assert sorted(p.name for p in folder.iterdir()) == ["closed", "results.sqlite"]
         finally:
-            os.seteuid(own)
+            os.seteuid(user)
             folder.chmod(0o755)
 
 
@@ -292,9 +294,9 @@ def test_a_full_disk_loses_no_finished_cell(tmp_path: Path) -> None:
     with Store(path) as store:
         pages = store._base.execute("PRAGMA page_count").fetchone()[0]
         store._base.execute(f"PRAGMA max_page_count = {pages + 20}")
-        seen = []
+        modes = []
         with pytest.raises(StoreError, match="database or disk is full"):
-            seen.extend(study(large, store=store))
+            modes.extend(study(large, store=store))
         finished = len(store)
     assert 0 < finished < 400
     with Store(path) as store:  # there is room again
@@ -317,8 +319,8 @@ with Store(path) as store:
 def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
     path = str(tmp_path / "results.sqlite")
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITE_HALF, path, first, SMALL.to_json()])
-        for first in ("0", "1")
+        subprocess.Popen([sys.executable, "-c", WRITE_HALF, path, kind, SMALL.to_json()])
+        for kind in ("0", "1")
     ]
     assert [writer.wait(120) for writer in writers] == [0, 0]
     with Store(path) as store:
@@ -329,21 +331,21 @@ def test_a_file_that_is_made_between_two_looks_is_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "results.sqlite"
-    other = threading.Thread(target=lambda: Store(path).close())
+    thread = threading.Thread(target=lambda: Store(path).close())
 
     class Slow(sqlite3.Connection):
         """Lets another one open the file in the middle of the first one's check."""
 
         def execute(self, query: str, *values: object) -> sqlite3.Cursor:
-            if query == "PRAGMA user_version" and other.ident is None:
-                other.start()
-                other.join(0.5)  # or it waits for this one
+            if query == "PRAGMA user_version" and thread.ident is None:
+                thread.start()
+                thread.join(0.5)  # or it waits for this one
             return super().execute(query, *values)
 
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **k, factory=Slow))
     with Store(path) as store:
-        other.join()
+        thread.join()
         assert len(store) == 0
 
 
@@ -375,13 +377,15 @@ def test_a_killed_study_goes_on_without_repeating_or_losing_a_cell(tmp_path: Pat
         text=True,
     )
     assert process.stdout is not None
-    seen = [int(process.stdout.readline()) for _ in range(50)]
+    trials = [int(process.stdout.readline()) for _ in range(50)]
     process.send_signal(signal.SIGKILL)
     process.wait(30)
-    seen += [int(line) for line in process.stdout.read().split()]
+    trials += [int(line) for line in process.stdout.read().split()]
     process.stdout.close()
     with Store(path) as store:
-        kept = {o.trial for o in store.outcomes(Scenario.from_json(store.scenarios()[0].to_json()))}
-    assert set(seen) <= kept
-    assert len(kept) - len(seen) <= 1  # written, and killed before it was said
-    assert kept == set(range(len(kept)))
+        stored_trials = {
+            o.trial for o in store.outcomes(Scenario.from_json(store.scenarios()[0].to_json()))
+        }
+    assert set(trials) <= stored_trials
+    assert len(stored_trials) - len(trials) <= 1  # written, and killed before it was said
+    assert stored_trials == set(range(len(stored_trials)))

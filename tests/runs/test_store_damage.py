@@ -71,8 +71,8 @@ def test_reading_leaves_nothing_beside_the_file(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         list(study(SMALL, store=store))
-    before = path.read_bytes()
+    content_before = path.read_bytes()
     with Store(path, read_only=True) as store:
         assert len(store.outcomes(SMALL)) == SMALL.cells
     assert [p.name for p in tmp_path.iterdir()] == ["results.sqlite"]
-    assert path.read_bytes() == before
+    assert path.read_bytes() == content_before

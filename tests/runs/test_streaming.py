@@ -27,7 +27,7 @@ IN_ORDER_SLUGS = {m.card.slug for m in METHODS if m.reads != "whole"}
 LOGISTIC = replace(MEAN, problem="logistic")
 QUADRATIC = replace(MEAN, problem="quadratic")
 # More ways, or another one where the records for those of `usual` would be too many.
-MORE = {
+LARGE_STUDIES = {
     "sco.sgd": (LOGISTIC, QUADRATIC),
     "sco.automatic": (LOGISTIC, QUADRATIC),
     "sco.ftrl": (LOGISTIC, replace(MEAN, problem="huber")),
@@ -46,11 +46,11 @@ def usual(slug: str) -> Scenario:
     return start
 
 
-RUNS = {slug: MORE.get(slug) or (usual(slug),) for slug in sorted(IN_ORDER_SLUGS)}
+RUNS = {slug: LARGE_STUDIES.get(slug) or (usual(slug),) for slug in sorted(IN_ORDER_SLUGS)}
 
 
 def run(scenario: Scenario) -> Outcome:
-    MODULE._draw.cache_clear()
+    MODULE._cached_dataset.cache_clear()
     (outcome,) = study(scenario)
     return outcome
 
@@ -62,7 +62,7 @@ def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
 
 
 def test_every_method_that_reads_in_order_is_tried() -> None:
-    assert set(MORE) <= set(RUNS)
+    assert set(LARGE_STUDIES) <= set(RUNS)
     assert {m.reads for m in METHODS} == {"summed", "grouped", "ordered", "whole"}
 
 
@@ -82,11 +82,11 @@ def test_streaming_equals_in_memory_to_rounding(
         ("dpsco_core.problems.linear_models", "LinearModelProblem"),
     ):
         monkeypatch.delattr(getattr(importlib.import_module(name), owner), "sample")
-    drawn = run(scenario)
-    assert drawn.not_applicable is None
-    assert drawn.error == pytest.approx(in_memory.error, rel=1e-9)
-    assert drawn.spent == in_memory.spent
-    assert drawn.diagnostics == pytest.approx(in_memory.diagnostics)
+    outcome = run(scenario)
+    assert outcome.not_applicable is None
+    assert outcome.error == pytest.approx(in_memory.error, rel=1e-9)
+    assert outcome.spent == in_memory.spent
+    assert outcome.diagnostics == pytest.approx(in_memory.diagnostics)
 
 
 @pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - IN_ORDER_SLUGS))
@@ -104,17 +104,17 @@ def test_the_others_refuse_in_one_sentence_and_name_the_nearest_n(slug: str) -> 
 
 
 def test_cost_and_memory_know_what_is_drawn_again() -> None:
-    one = Scenario(n=10**8, d=20, trials=1, methods=("mean.clipped",))
-    two = replace(one, methods=("mean.clipped", "mean.cwme-cdp"))
-    assert 4 < cost(one).seconds < 2000
-    assert cost(two).seconds > 1.7 * cost(one).seconds
-    logistic = replace(one, problem="logistic", methods=("sco.sgd",))
+    single = Scenario(n=10**8, d=20, trials=1, methods=("mean.clipped",))
+    both = replace(single, methods=("mean.clipped", "mean.cwme-cdp"))
+    assert 4 < cost(single).seconds < 2000
+    assert cost(both).seconds > 1.7 * cost(single).seconds
+    logistic = replace(single, problem="logistic", methods=("sco.sgd",))
     refused = replace(logistic, methods=("sco.sgd", "sco.private-sgd"))
     assert cost(refused).seconds == pytest.approx(cost(logistic).seconds, rel=0.01)
-    assert bytes_held(one) < 1e8
-    groups = bytes_held(replace(one, methods=("mean.clipped", "mean.iterative")))
-    assert groups == bytes_held(one) + 4 * one.n
-    in_memory = replace(one, n=LIBRARY.elements // 20)
+    assert bytes_held(single) < 1e8
+    groups = bytes_held(replace(single, methods=("mean.clipped", "mean.iterative")))
+    assert groups == bytes_held(single) + 4 * single.n
+    in_memory = replace(single, n=LIBRARY.elements // 20)
     assert bytes_held(in_memory) > 8 * LIBRARY.elements
 
 
@@ -152,13 +152,13 @@ print(json.dumps([outcome.error, outcome.not_applicable, peak]))
 )
 def test_a_hundred_million_records_run_in_a_gigabyte(slug: str, problem: str) -> None:
     scenario = Scenario(problem=problem, n=10**8, d=20, trials=1, methods=(slug,))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", LARGE, scenario.to_json()],
         capture_output=True,
         text=True,
         check=True,
     )
-    error, refusal, peak = json.loads(done.stdout)
+    error, refusal, peak = json.loads(process.stdout)
     assert refusal is None
     assert peak < 1e9
     assert 0 <= error < 0.05

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dpsco_core import study as public_study
-from dpsco_core.base.dispatch import A_WORKER, workers_of
+from dpsco_core.base.dispatch import CALLS_PER_WORKER, workers_of
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import PROBLEM_SLUGS, make_method, method_card, methods_for
 from dpsco_core.data import DenseRows
@@ -26,7 +26,7 @@ from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.runs.study import (
     Cell,
     Outcome,
-    _draw,
+    _cached_dataset,
     canonical,
     cells,
     data_point,
@@ -58,7 +58,7 @@ def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
 
 
 def records(point: Scenario, trial: int = 0) -> np.ndarray:
-    return _draw(data_point(canonical(point)), trial)[1].x
+    return _cached_dataset(data_point(canonical(point)), trial)[1].x
 
 
 def fingerprint(sample: Sample) -> tuple[float, ...]:
@@ -67,9 +67,9 @@ def fingerprint(sample: Sample) -> tuple[float, ...]:
     return (sample.n, sample.risk(w), *sample.mean_gradient(w), *sample.gradient(w, sample.n - 1))
 
 
-def drawn(point: Scenario, trial: int = 0) -> tuple[float, ...]:
+def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
     """The fingerprint of the sample that the optimisers get at `point`."""
-    return fingerprint(_draw(data_point(canonical(point)), trial)[1])
+    return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
 
 
 # -- order and executors --------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_serial_outcomes_come_in_the_order_of_the_cells() -> None:
 def test_many_workers_give_the_numbers_of_one(pool: type[Executor]) -> None:
     # More cells than an executor is given at once, on points that share nothing.
     scenario = replace(SMALL, axis="n", grid=(60, 120), trials=6)
-    assert scenario.cells > 3 * A_WORKER
+    assert scenario.cells > 3 * CALLS_PER_WORKER
     with pool(3) as executor:  # type: ignore[call-arg]
         parallel = numbers(study(scenario, executor))
     assert parallel == numbers(study(scenario))
@@ -111,8 +111,8 @@ def test_the_order_of_work_does_not_change_a_number() -> None:
 
 
 def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
-    class Held(Executor):
-        """Finishes the first cell and holds the others."""
+    class HeldExecutor(Executor):
+        """Finishes the first cell and holds back the rest."""
 
         def __init__(self) -> None:
             self.futures: list[Future[Any]] = []
@@ -124,11 +124,11 @@ def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
             self.futures.append(future)
             return future
 
-    executor = Held()
+    executor = HeldExecutor()
     outcomes = study(replace(SMALL, trials=20), executor)
     next(outcomes)
     outcomes.close()
-    assert len(executor.futures) == A_WORKER * workers_of(executor)
+    assert len(executor.futures) == CALLS_PER_WORKER * workers_of(executor)
     assert all(f.cancelled() for f in executor.futures[1:])
 
 
@@ -155,62 +155,62 @@ def test_a_study_checks_its_scenario_first() -> None:
 def test_streams_are_equal_only_for_equal_seed_label_and_trial() -> None:
     seeds = (0, 1, 2**32, 2**63 - 1)
     labels = ("data n=1", "data n=2", "noise n=1", "")
-    drawn = {
+    datasets = {
         stream(seed, label, trial).bytes(16)
         for seed, label, trial in itertools.product(seeds, labels, (0, 1, 2**20))
     }
-    assert len(drawn) == len(seeds) * len(labels) * 3
+    assert len(datasets) == len(seeds) * len(labels) * 3
     assert stream(3, "a", 1).bytes(16) == stream(3, "a", 1).bytes(16)
 
 
 def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[tuple[int, str, int], bytes] = {}
+    first_words: dict[tuple[int, str, int], bytes] = {}
 
     def recorded(seed: int, label: str, trial: int) -> np.random.Generator:
-        seen[seed, label, trial] = stream(seed, label, trial).bytes(16)
+        first_words[seed, label, trial] = stream(seed, label, trial).bytes(16)
         return stream(seed, label, trial)
 
     monkeypatch.setattr(MODULE, "stream", recorded)
     scenario = replace(SMALL, axis="n", grid=(50, 60), trials=2)
-    ran = len(list(study(scenario)))
-    noise = [label for _, label, _ in seen if label.startswith("noise")]
-    data = [label for _, label, _ in seen if label.startswith("data")]
+    cell_count = len(list(study(scenario)))
+    noise = [label for _, label, _ in first_words if label.startswith("noise")]
+    data = [label for _, label, _ in first_words if label.startswith("data")]
     refused = 4 * sum(o.not_applicable is not None for o in study(replace(SMALL, trials=1)))
-    assert len(noise) == ran - refused
+    assert len(noise) == cell_count - refused
     assert len(data) == 4  # two points, two trials
-    assert len(set(seen.values())) == len(seen)
+    assert len(set(first_words.values())) == len(first_words)
 
 
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube", "spike"])
 def test_all_methods_of_a_trial_see_the_same_records(
     monkeypatch: pytest.MonkeyPatch, distribution: str
 ) -> None:
-    seen: dict[str, np.ndarray] = {}
+    data_by_method: dict[str, np.ndarray] = {}
     for slug in MEAN_METHODS:
-        _draw.cache_clear()  # drawn again, not remembered
+        _cached_dataset.cache_clear()  # drawn again, not remembered
         cell = Cell(
             point=canonical(replace(SMALL, distribution=distribution)), method=slug, x=None, trial=1
         )
         original = DenseRows.blocks
 
         def spy(self: DenseRows, *args: Any, slug: str = slug, original: Any = original) -> Any:
-            seen.setdefault(slug, self.x)
+            data_by_method.setdefault(slug, self.x)
             return original(self, *args)
 
         with monkeypatch.context() as patch:
             patch.setattr(DenseRows, "blocks", spy)
             run_cell(cell)
-    assert len(seen) >= 5
-    first = seen["mean.sample"]
-    assert all(np.array_equal(first, x) for x in seen.values())
-    assert all(x is not first for slug, x in seen.items() if slug != "mean.sample")
+    assert len(data_by_method) >= 5
+    reference = data_by_method["mean.sample"]
+    assert all(np.array_equal(reference, x) for x in data_by_method.values())
+    assert all(x is not reference for slug, x in data_by_method.items() if slug != "mean.sample")
 
 
 @pytest.mark.parametrize(("problem", "distribution"), crossed(2, RISKS, ["student-t", "hypercube"]))
 def test_all_optimisers_of_a_trial_see_the_same_records(
     monkeypatch: pytest.MonkeyPatch, problem: str, distribution: str
 ) -> None:
-    seen: dict[str, tuple[float, ...]] = {}
+    data_by_method: dict[str, tuple[float, ...]] = {}
 
     class Watched:
         def __init__(self, slug: str, *tuned: Any) -> None:
@@ -218,29 +218,29 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
             self.optimiser = make_method(slug, *tuned)
             self.card = self.optimiser.card
 
-        def plan(self, *given: Any) -> Any:
-            return self.optimiser.plan(*given)
+        def plan(self, *arguments: Any) -> Any:
+            return self.optimiser.plan(*arguments)
 
-        def release(self, sample: Sample | ItemSample, *more: Any) -> Any:
+        def release(self, sample: Sample | ItemSample, *arguments: Any) -> Any:
             records = sample.records if isinstance(sample, ItemSample) else sample
-            seen[self.slug] = fingerprint(records)
-            return self.optimiser.release(sample, *more)
+            data_by_method[self.slug] = fingerprint(records)
+            return self.optimiser.release(sample, *arguments)
 
     monkeypatch.setattr(MODULE, "make_method", Watched)
     # So small a budget that hard instances have many spikes.
     scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, epsilon=0.3)
     for cell in cells(replace(scenario, trials=1)):
-        _draw.cache_clear()  # drawn again, not remembered
+        _cached_dataset.cache_clear()  # drawn again, not remembered
         run_cell(cell)
-    assert len(seen) >= 5
-    assert len(set(seen.values())) == 1
-    assert drawn(scenario) in seen.values()
-    assert drawn(scenario, trial=1) not in seen.values()
+    assert len(data_by_method) >= 5
+    assert len(set(data_by_method.values())) == 1
+    assert summarise_data(scenario) in data_by_method.values()
+    assert summarise_data(scenario, trial=1) not in data_by_method.values()
 
 
 def test_methods_draw_noise_of_their_own() -> None:
-    both = replace(SMALL, methods=("mean.clipped", "mean.smoothed"), trials=1)
-    labels = {c.method: c for c in cells(both)}
+    scenario = replace(SMALL, methods=("mean.clipped", "mean.smoothed"), trials=1)
+    labels = {c.method: c for c in cells(scenario)}
     point = labels["mean.clipped"].point
     streams = [stream(point.seed, f"noise {slug}", 0).standard_normal() for slug in MEAN_METHODS]
     assert len(set(streams)) == len(MEAN_METHODS)
@@ -261,19 +261,19 @@ def test_methods_draw_noise_of_their_own() -> None:
 def test_what_does_not_change_the_law_leaves_the_records_alone(change: dict[str, Any]) -> None:
     assert np.array_equal(records(SMALL), records(replace(SMALL, **change)))
     if "methods" not in change:
-        assert drawn(SMALL_RISK) == drawn(replace(SMALL_RISK, **change))
+        assert summarise_data(SMALL_RISK) == summarise_data(replace(SMALL_RISK, **change))
 
 
 @pytest.mark.parametrize("change", [{"seed": 6}, {"n": 301}, {"p": 2.5}, {"offset": 0.5}])
 def test_what_changes_the_law_or_the_seed_draws_new_records(change: dict[str, Any]) -> None:
-    one, other = records(SMALL), records(replace(SMALL, **change))
-    assert not np.isclose(one[:300], other[:300]).any(axis=0).all()
-    assert drawn(SMALL_RISK) != drawn(replace(SMALL_RISK, **change))
+    records_before, records_after = records(SMALL), records(replace(SMALL, **change))
+    assert not np.isclose(records_before[:300], records_after[:300]).any(axis=0).all()
+    assert summarise_data(SMALL_RISK) != summarise_data(replace(SMALL_RISK, **change))
 
 
 def test_a_trial_draws_new_records() -> None:
     assert not np.array_equal(records(SMALL, 0), records(SMALL, 1))
-    assert drawn(SMALL_RISK, 0) != drawn(SMALL_RISK, 1)
+    assert summarise_data(SMALL_RISK, 0) != summarise_data(SMALL_RISK, 1)
 
 
 def test_data_are_paired_across_an_epsilon_axis() -> None:
@@ -288,15 +288,15 @@ def test_data_are_paired_across_an_epsilon_axis() -> None:
 @pytest.mark.parametrize("distribution", ["spike", "hypercube"])
 def test_a_hard_instance_draws_a_new_pattern_in_every_trial(distribution: str) -> None:
     point = data_point(canonical(replace(SMALL, d=40, distribution=distribution)))
-    means = [_draw(point, trial)[0].distribution.mean for trial in range(5)]
+    means = [_cached_dataset(point, trial)[0].distribution.mean for trial in range(5)]
     assert len({mean.tobytes() for mean in means}) == 5
     assert np.ptp([np.linalg.norm(mean) for mean in means]) < 1e-12
 
 
 def test_a_hard_instance_follows_the_budget() -> None:
     hard = replace(SMALL, distribution="hypercube")
-    one, other = (data_point(canonical(replace(hard, epsilon=e))) for e in (0.1, 10.0))
-    assert one.instance.spike_probability != other.instance.spike_probability
+    low_budget, high_budget = (data_point(canonical(replace(hard, epsilon=e))) for e in (0.1, 10.0))
+    assert low_budget.instance.spike_probability != high_budget.instance.spike_probability
 
 
 @pytest.mark.parametrize("small", [SMALL, SMALL_RISK], ids=lambda s: s.problem)
@@ -313,25 +313,27 @@ def test_a_longer_study_repeats_the_trials_of_a_shorter_one(small: Scenario) -> 
 def test_a_study_of_fewer_methods_repeats_the_numbers_of_a_larger_one(
     small: Scenario, slug: str
 ) -> None:
-    alone = numbers(study(replace(small, methods=(slug,))))
-    assert len(alone) == small.trials
-    assert alone.items() <= numbers(study(small)).items()
+    single_method = numbers(study(replace(small, methods=(slug,))))
+    assert len(single_method) == small.trials
+    assert single_method.items() <= numbers(study(small)).items()
 
 
 def test_another_seed_gives_other_numbers() -> None:
-    one = [o.error for o in study(replace(SMALL, methods=("mean.sample",)))]
-    other = [o.error for o in study(replace(SMALL, methods=("mean.sample",), seed=6))]
-    assert not set(one) & set(other)
+    errors = [o.error for o in study(replace(SMALL, methods=("mean.sample",)))]
+    other_errors = [o.error for o in study(replace(SMALL, methods=("mean.sample",), seed=6))]
+    assert not set(errors) & set(other_errors)
 
 
 # -- outcomes -------------------------------------------------------------------------------------
 
 
 def test_canonical_points_of_different_studies_are_equal() -> None:
-    inside = next(cells(replace(SMALL, axis="n", grid=(300,), trials=9, methods=("mean.sample",))))
-    alone = next(cells(replace(SMALL, trials=1)))
-    assert inside.point == alone.point
-    assert hash(inside.point) == hash(alone.point)
+    grid_cell = next(
+        cells(replace(SMALL, axis="n", grid=(300,), trials=9, methods=("mean.sample",)))
+    )
+    single_cell = next(cells(replace(SMALL, trials=1)))
+    assert grid_cell.point == single_cell.point
+    assert hash(grid_cell.point) == hash(single_cell.point)
 
 
 def test_the_error_is_the_distance_to_the_true_mean() -> None:
@@ -346,7 +348,7 @@ def test_the_error_is_the_distance_to_the_true_mean() -> None:
 def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
-    sample = _draw(data_point(canonical(scenario)), 0)[1]
+    sample = _cached_dataset(data_point(canonical(scenario)), 0)[1]
     average = -sample.mean_gradient(np.zeros(scenario.d))  # the records' average: inside the ball
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
@@ -414,7 +416,7 @@ def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object) -> None:
         raise AssertionError("records were drawn")
 
-    monkeypatch.setattr(MODULE, "_draw", forbidden)
+    monkeypatch.setattr(MODULE, "_cached_dataset", forbidden)
     scenario = replace(SMALL, delta=0.0, trials=1, methods=("mean.clipped",))
     assert next(study(scenario)).not_applicable
     scenario = replace(SMALL_RISK, trials=1, methods=("sco.cwme-strong",))
@@ -482,13 +484,13 @@ def test_a_pure_budget_names_every_optimiser_that_can_run_there() -> None:
         problem="logistic", methods=methods_for("logistic"), n=200, d=2, epsilon=1.0, delta=0.0
     )
     outcomes = {o.method: o for o in study(replace(point, trials=1).validate())}
-    ran = {m for m, o in outcomes.items() if o.not_applicable is None}
-    able = {m for m in ran if method_card(m).privacy != "none"}
+    applicable = {m for m, o in outcomes.items() if o.not_applicable is None}
+    able = {m for m in applicable if method_card(m).privacy != "none"}
     assert able
     for slug, outcome in outcomes.items():
         card = method_card(slug)
         if outcome.not_applicable and card.level == "item" and "delta" in dict(outcome.changes):
             nearest = outcome.not_applicable.split("Nearest: ")[1]
             assert "set delta=1e-06" in nearest
-            named = {m for m in outcomes if m in nearest}
-            assert named == able, (slug, nearest)
+            suggested = {m for m in outcomes if m in nearest}
+            assert suggested == able, (slug, nearest)

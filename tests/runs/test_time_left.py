@@ -37,47 +37,52 @@ def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -
     """Return after every cell: the seconds so far, those left, and the estimate of these."""
     points = len(next(iter(recorded.values())))
     order = [
-        (Kind(method=name, at=x, predicted=row[x][0]), row[x][1 if trial == 0 else 2])
+        (Kind(method=name, key=x, predicted=row[x][0]), row[x][1 if trial == 0 else 2])
         for trial in range(trials)
         for x in range(points)
         for name, row in recorded.items()
     ]
-    left = TimeLeft(kind for kind, _ in order)
+    time_left = TimeLeft(kind for kind, _ in order)
     whole, spent, stages = sum(seconds for _, seconds in order), 0.0, []
     for kind, seconds in order:
-        left.took(kind, seconds)
+        time_left.record(kind, seconds)
         spent += seconds
-        stages.append([spent, whole - spent, left.seconds])
+        stages.append([spent, whole - spent, time_left.seconds])
     return stages
 
 
 @pytest.mark.parametrize(
-    ("recorded", "trials", "after", "factor"),
+    ("recorded", "trials", "warm_up", "factor"),
     [(LOGISTIC, 20, 1.0, 1.2), (MIRROR, 10, 3.0, 1.5), (MIRROR, 10, 6.0, 1.1)],
 )
 def test_the_time_left_is_within_a_factor_soon_after_the_start(
-    recorded: dict[str, list[tuple[float, float, float]]], trials: int, after: float, factor: float
+    recorded: dict[str, list[tuple[float, float, float]]],
+    trials: int,
+    warm_up: float,
+    factor: float,
 ) -> None:
     """A machine half as fast as predicted, one-off work at the start, a method that refuses."""
-    late = [(left, said) for spent, left, said in replay(recorded, trials) if spent > after]
-    assert len(late) > 20
-    for left, said in late:
-        assert left / factor - 0.05 <= said <= left * factor + 0.05
+    predictions = [
+        (left, said) for spent, left, said in replay(recorded, trials) if spent > warm_up
+    ]
+    assert len(predictions) > 20
+    for remaining, predicted in predictions:
+        assert remaining / factor - 0.05 <= predicted <= remaining * factor + 0.05
 
 
 def test_before_anything_has_run_the_time_left_is_the_prediction() -> None:
-    kinds = [Kind(method="a", at=x, predicted=1.0 + x) for x in range(3)]
+    kinds = [Kind(method="a", key=x, predicted=1.0 + x) for x in range(3)]
     assert TimeLeft(kinds).seconds == pytest.approx(6.0)
     assert TimeLeft([]).seconds == 0.0
 
 
 def test_known_cells_do_not_count_as_quick_ones() -> None:
     """Cells from the cache say nothing about how long new ones of the same method take."""
-    known = [Kind(method="a", at=("known", x), predicted=3e-4) for x in range(50)]
-    new = Kind(method="a", at="new", predicted=1.0)
-    left = TimeLeft([*known, new, new])
-    for kind in known:
-        left.took(kind, 1e-5)
-    assert left.seconds == pytest.approx(2.0, rel=0.01)
-    left.took(new, 3.0)
-    assert left.seconds == pytest.approx(3.0)
+    stored_cells = [Kind(method="a", key=("known", x), predicted=3e-4) for x in range(50)]
+    new = Kind(method="a", key="new", predicted=1.0)
+    time_left = TimeLeft([*stored_cells, new, new])
+    for kind in stored_cells:
+        time_left.record(kind, 1e-5)
+    assert time_left.seconds == pytest.approx(2.0, rel=0.01)
+    time_left.record(new, 3.0)
+    assert time_left.seconds == pytest.approx(3.0)

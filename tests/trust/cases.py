@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.audit.stages import FAR, Neighbours, neighbours, stage
+from dpsco_core.audit.stages import FAR_COORDINATE, Neighbours, neighbours, stage
 from dpsco_core.catalogue import METHODS, make_method, method_class
 from dpsco_core.data import DenseRows
 from dpsco_core.data.users import UserRows
@@ -113,8 +113,8 @@ class Case:
         base = neighbours(self.point)
         one = np.zeros_like(rows_of(base.one))
         two = one.copy()
-        one[0, 0], two[0, 0] = FAR, -FAR
-        one[0, -1] = two[0, -1] = -FAR / 10
+        one[0, 0], two[0, 0] = FAR_COORDINATE, -FAR_COORDINATE
+        one[0, -1] = two[0, -1] = -FAR_COORDINATE / 10
         return replace(base, one=with_rows(base.one, one), two=with_rows(base.two, two))
 
     def crowd(self, seed: int, scale: float = 1.0) -> Any:

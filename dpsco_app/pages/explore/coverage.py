@@ -7,7 +7,7 @@ from dpsco_app.figure.methods import colour_of, short_names, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.simple_figures import thin
-from dpsco_core.results.coverage import NOMINAL, Coverage, coverages, lowest
+from dpsco_core.results.coverage import NOMINAL, Coverage, axis_start, coverages
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -31,7 +31,7 @@ def draw_coverage(scenario: Scenario, outcomes: Sequence[Outcome], name: str) ->
 def coverage_figure(rows: Sequence[Coverage]) -> Figure:
     """Return the observed shares, in per cent, over the methods' names."""
     names = short_names([row.method for row in rows])
-    low, first, last = 100 * lowest(rows), 0.4, len(rows) + 0.6
+    low, first, last = 100 * axis_start(rows), 0.4, len(rows) + 0.6
     nominal = thin("95 % is proven", [first, last], [100 * NOMINAL] * 2)
     nominal = replace(nominal, away=(-4.0, 12.0))  # inside the panel
     across = [(float(i), names[row.method]) for i, row in enumerate(rows, 1)]
@@ -62,7 +62,7 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
 def said(row: Coverage) -> str:
     """Return the share, its interval and the counts, in words."""
     ends = f"{100 * row.low:.0f} to {100 * row.high:.0f} %"
-    return f"{row.inside} of {row.trials} runs, {100 * row.share:.0f} % ({ends})"
+    return f"{row.covering_trials} of {row.trials} runs, {100 * row.share:.0f} % ({ends})"
 
 
 def _dot(row: Coverage, x: float, name: str) -> Line:

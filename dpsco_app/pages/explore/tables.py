@@ -51,7 +51,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
         columns["95 % interval: ±"] = [math.nan if b is None else b.radius for b in own]
         columns["Of it privacy"] = ["" if b is None else f"{100 * b.privacy:.0f} %" for b in own]
         columns["Held the mean"] = [
-            f"{b.inside} of {b.trials}" if b is not None else _no_interval(o)
+            f"{b.covering_trials} of {b.trials}" if b is not None else _no_interval(o)
             for b, o in zip(own, cells, strict=True)
         ]
     largest: dict[tuple[str, float | None], float] = {}

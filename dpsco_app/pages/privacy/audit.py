@@ -7,7 +7,7 @@ import streamlit as st
 from dpsco_app.pages.privacy.state import OPTIONS, STATE
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.session.pace import Pace
-from dpsco_core.audit.engine import Audit, Found, seconds_a_run, steps
+from dpsco_core.audit.engine import Audit, AuditFindings, audit_steps, seconds_a_run
 
 AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button
 MOST_SECONDS = 120.0
@@ -26,12 +26,12 @@ def _estimate(task: Audit) -> float:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[Audit, Found]:
+def _kept() -> dict[Audit, AuditFindings]:
     """Return the last audits of all sessions, by what was audited."""
     return {}
 
 
-def ran(task: Audit, place: DeltaGenerator) -> Found | None:
+def ran(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
     """Return what an audit has found; None while it waits for its button, or is cancelled."""
     kept, seconds = _kept(), _estimate(task)
     if task in kept:
@@ -49,7 +49,7 @@ def ran(task: Audit, place: DeltaGenerator) -> Found | None:
             st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
         bar = st.empty()
     pace, last = Pace(0.3), None
-    for runs, result in steps(task):
+    for runs, result in audit_steps(task):
         last = result or last
         if pace.due():
             proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"

@@ -22,7 +22,7 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
-from dpsco_core.audit.engine import Audit, Found
+from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.ledgers import Spending
 
@@ -118,7 +118,7 @@ def _within(value: float | None) -> float:
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 
-def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
+def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
     """Return the lower bound on epsilon over the number of runs, and the claim."""
     claim, runs = result.claimed_epsilon, [float(e.runs) for e in result.evidence]
     best = result.best_so_far
@@ -174,12 +174,12 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
 
 def samples_figure(samples: Samples, alt: str) -> Figure:
     """Return what was let out on the two neighbours as two histograms, and the event's edge."""
-    high = 1.1 * float(max(samples.one.max(), samples.two.max()))
+    high = 1.1 * float(max(samples.counts.max(), samples.neighbour_counts.max()))
     edges = samples.edges.tolist()
     lines = []
     for name, counts, hue in (
-        ("on one", samples.one, "violet"),
-        ("on the other", samples.two, "gold"),
+        ("on one", samples.counts, "violet"),
+        ("on the other", samples.neighbour_counts, "gold"),
     ):
         x, y = outline(edges, counts.tolist())
         line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
@@ -187,14 +187,17 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
         named = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
         side = -12 if edges[top] < 0 else 12
         lines += [line, replace(named, key=f"{name}, its name", label=name, away=(side, 10))]
-    event = upright(samples.threshold, 0, high, "event →" if samples.above else "← event")
+    event = upright(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
     ends = [*edges[:: len(edges) - 1], samples.threshold]
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=linear_axis("What was let out, in standard deviations", min(ends), max(ends)),
-                lines=[*lines, replace(event, colour=INK, away=(6 if samples.above else -6, 10))],
+                lines=[
+                    *lines,
+                    replace(event, colour=INK, away=(6 if samples.is_above else -6, 10)),
+                ],
             )
         ],
         y=linear_axis("Runs", 0, high),
@@ -226,14 +229,14 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
     return pd.DataFrame(columns).dropna(axis="columns", how="all")
 
 
-def audit_table(result: Found) -> pd.DataFrame:
+def audit_table(result: AuditFindings) -> pd.DataFrame:
     columns = {
         "Runs": [e.runs for e in result.evidence],
         "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
         "Claimed ε": result.claimed_epsilon,
         "δ": result.delta,
         "Tested runs on each": [e.tested for e in result.evidence],
-        "Record against": [e.against for e in result.evidence],
+        "Record against": [e.neighbour_place for e in result.evidence],
         "Hits": [e.hits for e in result.evidence],
         "False hits": [e.false_hits for e in result.evidence],
         "Confidence of this look": [e.confidence for e in result.evidence],
@@ -246,7 +249,7 @@ def samples_table(samples: Samples) -> pd.DataFrame:
         {
             "From": samples.edges[:-1],
             "To": samples.edges[1:],
-            "Runs on one": samples.one,
-            "Runs on the other": samples.two,
+            "Runs on one": samples.counts,
+            "Runs on the other": samples.neighbour_counts,
         }
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dpsco_app.pages.privacy.state import View
 from dpsco_app.parts.options import at_most, budget_text, number_text
-from dpsco_core.audit.engine import Audit, Found
+from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
 from dpsco_core.explain.ledgers import Account
@@ -260,14 +260,14 @@ def said_ledger(account: Account) -> str:
     return text
 
 
-def title_audit(result: Found) -> str:
+def title_audit(result: AuditFindings) -> str:
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
     if result.caught_at is None:
         return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {result.verdict}"
     return f"Caught after {result.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
 
 
-def said_audit(task: Audit, result: Found) -> str:
+def said_audit(task: Audit, result: AuditFindings) -> str:
     """Return what was audited, how often it ran, and how sure the result is."""
     broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
     text = (
@@ -280,7 +280,7 @@ def said_audit(task: Audit, result: Found) -> str:
     return text
 
 
-def title_histogram(result: Found) -> str:
+def title_histogram(result: AuditFindings) -> str:
     last = result.evidence[-1]
     return (
         f"The best event happens in {100 * last.hits / last.tested:.3g} % of the runs on one "

@@ -6,7 +6,7 @@ The mean estimators take no gradients: there a record counts as one.
 from dataclasses import dataclass
 
 from dpsco_core.runs.cost import machine_speed, release_seconds
-from dpsco_core.runs.study import own_setting, planned
+from dpsco_core.runs.study import method_setting, planned
 from dpsco_core.scenario import Scenario
 
 
@@ -30,7 +30,7 @@ def work(point: Scenario, slug: str) -> Work:
 
     Raises `NotApplicable` where the method does not run.
     """
-    setting, plan = own_setting(point, slug), planned(point, slug)
+    setting, plan = method_setting(point, slug), planned(point, slug)
     return Work(
         items=setting.n * setting.m,
         gradients=plan.gradients,

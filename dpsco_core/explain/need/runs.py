@@ -19,12 +19,12 @@ from dpsco_core.problems import OptimisationProblem, Problem, Sample
 from dpsco_core.problems.samples.users import (
     ItemSample,
     MeanSample,
-    fits,
+    items_fit,
     pooled,
     sample_users,
     users_of,
 )
-from dpsco_core.runs.study import canonical, own_setting, stream
+from dpsco_core.runs.study import canonical, method_setting, stream
 from dpsco_core.scenario import Scenario
 
 Unknown = Literal["n", "epsilon", "rho"]
@@ -54,7 +54,7 @@ class Runs:
         return np.log(np.maximum(errors, 1e-300))
 
     def _error(self, point: Scenario, trial: int) -> float:
-        plan = self.made.plan(own_setting(point, self.method))
+        plan = self.made.plan(method_setting(point, self.method))
         ledger = Ledger(point.budget)
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
@@ -77,7 +77,7 @@ def first_users(
     if not isinstance(problem, OptimisationProblem):
         rows = DenseRows(problem.sample(_whole_blocks(n * m, d), rng).x[: n * m])
         return rows if m == 1 else UserRows(records=rows, items=m)
-    if not fits(n, m, d):
+    if not items_fit(n, m, d):
         return sample_users(problem, n, m, rng)
     records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)
     return records if m == 1 else ItemSample(records=records, items=m)

@@ -41,7 +41,7 @@ def leading(rows: Sequence[Row]) -> Row | None:
     least, proven = floor(rows), best_upper(rows, "explicit")
     if least is None:
         return proven or best_upper(rows, "rate")
-    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
+    met = [r for r in rows if r.bound.card.is_comparable_with(least.bound.card, r.covers)]
     above = proven if proven is not None and proven.value >= least.value else None
     return best_upper(met, "explicit") or above or best_upper(rows, "rate")
 

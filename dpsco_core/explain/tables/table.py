@@ -237,7 +237,7 @@ def _elsewhere(point: Scenario, card: BoundCard) -> str:
         whom = "the mean of heavy-tailed records"
         if card.loss_class != MEAN:
             whom = f"{card.loss_class} losses"
-            if problem.loss_class.bends_as(card.loss_class):  # not the loss of every record
+            if problem.loss_class.has_curvature_of(card.loss_class):  # not the loss of every record
                 whom += ", record by record"
         return f"It is about {whom}, and the problem here is {problem.name}."
     hides_items = card.kind == "upper" and card.level == "item" and card.privacy != "none"

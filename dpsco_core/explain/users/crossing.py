@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
-from dpsco_core.problems.samples.users import fits
+from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -32,7 +32,7 @@ def quick_items(n: int, d: int) -> tuple[int, ...]:
     >>> quick_items(10_000, 10)
     (1, 10, 500, 1000, 2000, 5000, 10000, 100000, 1000000)
     """
-    return tuple(m for m in LADDER if n * m * d <= QUICK_ELEMENTS or not fits(n, m, d))
+    return tuple(m for m in LADDER if n * m * d <= QUICK_ELEMENTS or not items_fit(n, m, d))
 
 
 def crossing_scenario(

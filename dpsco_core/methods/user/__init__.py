@@ -17,7 +17,7 @@ from dpsco_core.privacy.filter.plan import (
     recommended_count,
     single_test_plan,
 )
-from dpsco_core.privacy.filter.robust_mean import Examined, RobustFilter
+from dpsco_core.privacy.filter.robust_mean import Examination, RobustFilter
 
 UserMethod = (
     UserPhasedSgd
@@ -40,7 +40,7 @@ USER_ESTIMATORS: tuple[type[Method], ...] = (UserMeanGroup, UserMeanClipped, Use
 __all__ = [
     "USER_ESTIMATORS",
     "USER_OPTIMISERS",
-    "Examined",
+    "Examination",
     "FilterPlan",
     "FilteredMeans",
     "Released",

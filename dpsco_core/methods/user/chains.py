@@ -17,7 +17,7 @@ from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, fits, pooled
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, items_fit, pooled
 
 # Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]
@@ -101,7 +101,7 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
     wanted = math.ceil(steps / MOST_STEPS)
     slope = smoothness * largest_step
     room = math.inf if slope <= 0 else (1 + 1e-12) / slope
-    if fits(n, m, d):
+    if items_fit(n, m, d):
         return max(1, min(wanted, math.floor(room) if math.isfinite(room) else wanted))
     users = math.ceil(wanted / m)
     if math.isfinite(room):
@@ -116,7 +116,7 @@ def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
     """
     if smoothness <= 0:
         return math.inf
-    return 1 / smoothness / (1 if fits(n, m, d) else m)
+    return 1 / smoothness / (1 if items_fit(n, m, d) else m)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -25,47 +25,47 @@ from dpsco_core.privacy.filter.sensitivity import (
 )
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian, TestKind
 
-MOST_POINTS = 10**9  # beyond it no number of points is looked for
+MOST_POINTS = 10**9  # the largest number of points that is searched for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    r"""What a plan may choose freely; private at any value."""
+    r"""The free parameters of a plan; it is private for any values."""
 
     test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
-    # :math:`\gamma` in (0, 1/2]: with what probability perfectly concentrated points may fail. It
-    # sets the threshold.
+    # :math:`\gamma` in (0, 1/2]: the probability that perfectly concentrated points fail the test,
+    # which sets the threshold
     false_halt: float = 0.005
-    # In (0, 1]: a plan is refused unless at least this share of the points is in the mean, for
-    # sure, whenever something is released. Lower values run on fewer points, with more noise.
+    # In (0, 1]: a plan is refused unless at least this share of the points is certain to be in the
+    # mean whenever something is released. Lower values run on fewer points, with more noise.
     least_kept: float = 1 / 3
-    # whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which for many points
-    # is half as much, instead of that of F6 (theory/lowy-liu-asi.md, 2.0)
+    # whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which is half as much
+    # for many points, instead of that of F6 (theory/lowy-liu-asi.md, 2.0)
     sharp: bool = False
 
     def __post_init__(self) -> None:
-        ok = 0 < self.test_share < 1
-        require(ok, "test_share", "strictly between 0 and 1", self.test_share)
-        ok = 0 < self.false_halt <= 0.5
-        require(ok, "false_halt", "above 0 and at most 1/2", self.false_halt)
+        is_valid = 0 < self.test_share < 1
+        require(is_valid, "test_share", "strictly between 0 and 1", self.test_share)
+        is_valid = 0 < self.false_halt <= 0.5
+        require(is_valid, "false_halt", "above 0 and at most 1/2", self.false_halt)
         require(0 < self.least_kept <= 1, "least_kept", "above 0 and at most 1", self.least_kept)
 
 
-USUAL = Tuning()
+DEFAULT_TUNING = Tuning()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterPlan:
-    """How K points are filtered, tested and released; none of it depends on them."""
+    """How K points are filtered, tested and released, independently of their values."""
 
     keep: RobustFilter
     count: int  # K
-    kept: float  # the least total weight, or number of members, of a mean that is released
-    release: TestedGaussian  # what the ledger accounts for
+    kept: float  # the smallest total weight, or number of members, of a released mean
+    release: TestedGaussian  # the release that the ledger accounts for
 
 
 def single_test_plan(
-    count: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = USUAL
+    count: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
 ) -> FilterPlan:
     r"""Return the calibrated release with a single test.
 
@@ -77,7 +77,7 @@ def single_test_plan(
     Delta is divided equally between :math:`\zeta_E`, :math:`\delta_2`, with coins
     :math:`\zeta_B`, and with coins in form B :math:`2\zeta_S`.
 
-    Raises `NotApplicable` where so few points leave no floor, with the number that would do.
+    Raises `NotApplicable`, with a sufficient number, if there are too few points for a floor.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def phase_plan(
     delta: float,
     *,
     keep: RobustFilter,
-    tuning: Tuning = USUAL,
+    tuning: Tuning = DEFAULT_TUNING,
     advice: bool = True,
 ) -> FilterPlan:
     r"""Return the plan of a phase of T full-batch releases: Mode A of theory/lowy-liu-asi.md, 2.2.
@@ -104,16 +104,16 @@ def phase_plan(
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
     \frac8{\varepsilon_1}\log\frac T\gamma`, and :math:`\sigma = \Delta\sqrt T g`. Coins fail at
-    every step, and their part of delta is shared among the steps. A refusal says how many points
-    would do unless `advice` is False: that takes a search.
+    every step, and their part of delta is divided among the steps. A refusal names a sufficient
+    number of points unless `advice` is False, because finding it takes a search.
     """
     return _plan("sequence", count, steps, epsilon, delta, keep, tuning, advice)
 
 
 def least_phase_count(
-    steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = USUAL
+    steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
 ) -> int | None:
-    """Return the least number of points that `phase_plan` has a plan for; None beyond a billion."""
+    """Return the smallest number of points for which `phase_plan` has a plan, up to a billion."""
 
     def holds(points: int) -> bool:
         return _attempt("sequence", points, steps, epsilon, delta, keep, tuning) is not None
@@ -121,7 +121,7 @@ def least_phase_count(
     return least_count(holds, 2, 4, MOST_POINTS)
 
 
-def recommended_count(epsilon: float, delta: float, tuning: Tuning = USUAL) -> int:
+def recommended_count(epsilon: float, delta: float, tuning: Tuning = DEFAULT_TUNING) -> int:
     r"""Return the number of groups of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`C = \lceil3.2(sl + b\log\frac1{2\gamma} + 2)\rceil`, for form B by weights.
@@ -157,20 +157,25 @@ def _plan(
     check_count("steps", steps)
     ApproxDP(epsilon=epsilon, delta=delta)
 
-    def at(points: int) -> FilterPlan | None:
+    def plan_for(points: int) -> FilterPlan | None:
         return _attempt(kind, points, steps, epsilon, delta, keep, tuning)
 
-    plan = at(count)
+    plan = plan_for(count)
     if plan is None:
-        few = (
+        problem = (
             f"A test that hides one of {count} points leaves too few of them sure to be in the mean"
         )
         if not advice:
-            raise NotApplicable(f"{few}.")
-        needed = least_count(lambda k: at(k) is not None, count, 2 * count, MOST_POINTS)
+            raise NotApplicable(f"{problem}.")
+        required_count = least_count(
+            lambda k: plan_for(k) is not None, count, 2 * count, MOST_POINTS
+        )
+        needed = "more than a billion" if required_count is None else required_count
         raise NotApplicable(
-            f"{few}; it needs {'more than a billion' if needed is None else needed}.",
-            nearest="" if needed is None else f"{needed} points, or a larger epsilon",
+            f"{problem}; it needs {needed}.",
+            nearest=""
+            if required_count is None
+            else f"{required_count} points, or a larger epsilon",
         )
     return plan
 
@@ -184,7 +189,7 @@ def _attempt(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    """Return the plan for so many points; None where F5 or F6 prove nothing, or too few remain."""
+    """Return the plan for `count` points; None if F5 or F6 prove nothing, or too few remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
     failure = delta / parts  # parts: the test, the noise, the coins' changes, the coins' number
@@ -203,15 +208,15 @@ def _attempt(
         if not form_b and not sure_members(keep, count, floor):
             return None
         size_failure = failure / steps / 2 if form_b else None
-        kept = member_floor(keep, count, floor, size_failure)
+        members = member_floor(keep, count, floor, size_failure)
         sensitivity = coins_sensitivity(
             keep, count, floor, failure=failure / steps, size_failure=size_failure
         )
     else:
-        kept = weight_floor(keep, count, floor)
+        members = weight_floor(keep, count, floor)
         proven = sharp_weights_sensitivity if tuning.sharp else weights_sensitivity
         sensitivity = proven(keep, count, floor)
-    if kept < tuning.least_kept * count or math.isinf(sensitivity):
+    if members < tuning.least_kept * count or math.isinf(sensitivity):
         return None
     release = TestedGaussian(
         test=replace(unshifted, threshold=threshold),
@@ -220,4 +225,4 @@ def _attempt(
         delta=failure,
         failure=(parts - 2) * failure,
     )
-    return FilterPlan(keep=keep, count=count, kept=kept, release=release)
+    return FilterPlan(keep=keep, count=count, kept=members, release=release)

@@ -1,22 +1,22 @@
 r"""The robust mean filter: the mean of points that are close to most of the others.
 
-One point a user, or a group of users. A *score* says how concentrated the points are, a *count* for
-each point how many lie near it, and points with few neighbours are left out of the mean, smoothly,
-so that one user moves it little (theory/lowy-liu-asi.md, 2.0, after Asi and Liu 2024). How little
-is in `dpsco_core.privacy.filter.sensitivity`; nothing here adds noise.
+There is one point per user, or per group of users. A *score* says how concentrated the points are;
+a *count* says how many points lie near a given one; and points with few neighbours are left out of
+the mean, smoothly, so that one user moves it little (theory/lowy-liu-asi.md, 2.0, after Asi and Liu
+2024). `dpsco_core.privacy.filter.sensitivity` bounds how little; nothing here adds noise.
 
-**Every point has its place.** A point with a NaN, an infinity or a coordinate beyond `FARTHEST`
-score radii is *broken*: far from every other point, whatever it is, and never part of the mean.
+**Broken points are covered.** A point with a NaN, an infinity or a coordinate beyond `FARTHEST`
+score radii is *broken*: it counts as far from every other point, and is never part of the mean.
 
-**Distances are taken from differences**, never as :math:`|a|^2 + |b|^2 - 2ab`, whose cancellation
-would decide by rounding near the radius. A computed distance is good to a relative
-:math:`(d/2 + 3)2^{-52}`, depends on the two points only, and so is the same on both of two
-neighbours. A pair is decided without its distance only where the triangle inequality leaves more
-room than rounding takes, so that the distance would say the same. `SLACK` on the filter radius,
-more than that up to d = 10^6, keeps the triangle inequalities of the proofs true of computed
+**Distances are computed from differences**, never as :math:`|a|^2 + |b|^2 - 2ab`, whose
+cancellation would let rounding decide near the radius. A computed distance has a relative accuracy
+of :math:`(d/2 + 3)2^{-52}` and depends on the two points only, so it is the same on both of two
+neighbours. A pair is decided without its distance only if the triangle inequality leaves more room
+than rounding takes, so that the distance would say the same. `SLACK` on the filter radius, which
+exceeds that up to d = 10^6, keeps the triangle inequalities of the proofs true for computed
 distances; the sensitivities pay for it. The mean is summed as differences from one of its points,
-which are at most 2 filter radii, so that its rounding is that of a single addition. Real arithmetic
-is otherwise assumed, as in the package.
+which are at most 2 filter radii, so that its rounding is that of a single addition. Otherwise real
+arithmetic is assumed, as everywhere in the package.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy  # its `spatial` comes when it is first used
+import scipy  # its `spatial` is imported on first use
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
@@ -33,22 +33,22 @@ from dpsco_core.privacy.mechanisms.noise import coins
 
 Inclusion = Literal["weights", "coins"]
 
-FARTHEST = 2.0**30  # in score radii: beyond it a mean would round by more than 1e-7 radii
-SLACK = 1e-9  # relative, of the filter radius
-BLOCK = 131_072  # distances at once: 1 MB
-RADII = (1e-100, 1e100)  # the scales at which no square overflows or underflows
+FARTHEST = 2.0**30  # in score radii; beyond, a mean would round by more than 1e-7 radii
+SLACK = 1e-9  # relative to the filter radius
+BLOCK = 131_072  # distances per block: 1 MB
+RADII = (1e-100, 1e100)  # scales for which no square overflows or underflows
 MOST_APART = 1e6  # the largest ratio of the two radii
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Examined:
-    """What a filter found in some points."""
+class Examination:
+    """The score, the counts and the inclusions of some points."""
 
     # s, the average number of neighbours within the score radius, itself included: in [1, K]
     score: float
     # shape (K,): h, the number of neighbours within the filter radius, itself included
     counts: NDArray[np.int64]
-    # shape (K,): p in [0, 1]: the weight of a point in the mean, or the probability that it is a
+    # shape (K,): p in [0, 1]: the weight of a point in the mean, or its probability of being a
     # member
     inclusion: Vector
 
@@ -96,72 +96,72 @@ class RobustFilter:
 
     def __post_init__(self) -> None:
         low, high = RADII
-        ok = low <= self.score_radius <= high
-        require(ok, "score_radius", f"between {low:g} and {high:g}", self.score_radius)
-        ok = self.score_radius <= self.filter_radius <= MOST_APART * self.score_radius
+        is_valid = low <= self.score_radius <= high
+        require(is_valid, "score_radius", f"between {low:g} and {high:g}", self.score_radius)
+        is_valid = self.score_radius <= self.filter_radius <= MOST_APART * self.score_radius
         condition = f"between the score radius and {MOST_APART:g} times it"
-        require(ok, "filter_radius", condition, self.filter_radius)
+        require(is_valid, "filter_radius", condition, self.filter_radius)
         require(0.5 <= self.lower < 1, "lower", "at least 1/2 and below 1", self.lower)
-        ok = self.lower + 1e-6 <= self.upper <= 1
-        require(ok, "upper", "above lower (by 1e-6) and at most 1", self.upper)
-        known = self.inclusion in ("weights", "coins")
-        require(known, "inclusion", "weights or coins", self.inclusion)
+        is_valid = self.lower + 1e-6 <= self.upper <= 1
+        require(is_valid, "upper", "above lower (by 1e-6) and at most 1", self.upper)
+        is_known = self.inclusion in ("weights", "coins")
+        require(is_known, "inclusion", "weights or coins", self.inclusion)
 
     @property
     def form(self) -> Literal["A", "B"]:
-        """``"A"`` where the filter radius is at least twice the score radius."""
+        """``"A"`` if the filter radius is at least twice the score radius, otherwise ``"B"``."""
         return "A" if self.filter_radius >= 2 * self.score_radius else "B"
 
-    def examine(self, points: Matrix) -> Examined:
-        r"""Return score, counts and inclusions of K >= 2 points, shape (K, d), whatever they hold.
+    def examine(self, points: Matrix) -> Examination:
+        r"""Return score, counts and inclusions of any K >= 2 points, shape (K, d).
 
         If all points are within :math:`\rho_s/2` of one point, every pair is within
-        :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the
-        triangle inequality decides most pairs, and distances are taken of the others, at most 1 MB
-        of them at once: at worst of all K^2.
+        :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the triangle
+        inequality decides most pairs, and the remaining distances, in the worst case all K^2, are
+        computed in blocks of at most 1 MB.
         """
         points = checked_points(points)
         count, broken = len(points), self._broken(points)
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
-            return Examined(score=float(count), counts=counts, inclusion=np.ones(count))
-        near, counts = np.ones((2, count), dtype=np.int64)  # a broken one is near itself
-        near[~broken], counts[~broken] = self._neighbours(points[~broken])
+            return Examination(score=float(count), counts=counts, inclusion=np.ones(count))
+        near_counts, counts = np.ones((2, count), dtype=np.int64)  # a broken point is near itself
+        near_counts[~broken], counts[~broken] = self._neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)
-        return Examined(score=int(near.sum()) / count, counts=counts, inclusion=inclusion)
+        return Examination(score=int(near_counts.sum()) / count, counts=counts, inclusion=inclusion)
 
     def inclusion_of(self, counts: NDArray[np.int64]) -> Vector:
         """Return p of the counts h of K points, shape (K,)."""
         count = len(counts)
         width = (self.upper - self.lower) * count
         p: Vector = np.clip((counts - self.lower * count) / width, 0.0, 1.0)
-        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0  # 2K/3, which is no double
+        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0  # exact for 2K/3, which is not a double
         return p
 
     def mean(self, points: Matrix, weights: Vector) -> Vector:
-        """Return the mean of `points`, shape (K, d), by `weights`, shape (K,); 0 without any.
+        """Return the mean of `points`, shape (K, d), by `weights`, shape (K,); 0 if all are 0.
 
-        The weights are the inclusions, or the members that coins have chosen.
+        The weights are the inclusions, or the memberships drawn by coins.
         """
         points, weights = real_array("points", points), real_array("weights", weights)
-        used = np.flatnonzero(weights)
-        if not len(used):
+        indices = np.flatnonzero(weights)
+        if not len(indices):
             return np.zeros(points.shape[1])
-        clean = not self._broken(points)[used].any()
-        require(clean, "weights", "0 for broken points", "a positive weight")
-        anchor = points[used[0]]
+        is_clean = not self._broken(points)[indices].any()
+        require(is_clean, "weights", "0 for broken points", "a positive weight")
+        anchor = points[indices[0]]
         total = np.zeros(points.shape[1])
         size = max(1, BLOCK // points.shape[1])
-        for low in range(0, len(used), size):
-            block = used[low : low + size]
+        for low in range(0, len(indices), size):
+            block = indices[low : low + size]
             total += weights[block] @ (points[block] - anchor)
-        filtered: Vector = anchor + total / weights[used].sum()
+        filtered: Vector = anchor + total / weights[indices].sum()
         return filtered
 
     def filtered_mean(
         self, points: Matrix, inclusion: Vector, rng: np.random.Generator | None = None
     ) -> Vector:
-        """Return the mean by weights, or by coins from `rng`, as this filter has it; shape (d,)."""
+        """Return the mean by weights, or by coins from `rng`, as this filter defines it; (d,)."""
         if self.inclusion == "weights":
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)
@@ -169,15 +169,15 @@ class RobustFilter:
         return self.mean(points, coins(inclusion, rng))
 
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
-        """Return which points, shape (K, d), are broken; a NaN compares as false."""
+        """Return which points, shape (K, d), are broken; comparisons with NaN are false."""
         farthest = FARTHEST * self.score_radius
-        if points.max() <= farthest and points.min() >= -farthest:  # most often
+        if points.max() <= farthest and points.min() >= -farthest:  # the usual case
             return np.zeros(len(points), dtype=bool)
         usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
         return np.asarray(~usable)
 
     def _concentrated(self, points: Matrix) -> bool:
-        """Whether all are within half the score radius of one point: of their mean, or of zero."""
+        """Whether all points are within half the score radius of their mean, or of zero."""
         radius = self.score_radius * (1 - _rounding(points.shape[1])) / 2
         return any(
             all(bool((block <= radius).all()) for block in _lengths(points, centre))
@@ -185,46 +185,58 @@ class RobustFilter:
         )
 
     def _neighbours(self, points: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count those within the two radii, shape (K,) each, of K usable points.
+        """Count the points within the two radii of each of K usable points, shape (K,) each.
 
-        With the points in the order of their distance r from a centre, the pair j, k is near where
-        :math:`r_j+r_k` is within the score radius, and far where :math:`|r_j-r_k|` is beyond the
-        filter radius: of each point only those between two places of the order are in doubt.
+        In the order of the distances r from a centre, the pair j, k is near if :math:`r_j+r_k` is
+        within the score radius, and far if :math:`|r_j-r_k|` exceeds the filter radius. For each
+        point only the points between two places of the order are in doubt.
         """
         count, d = points.shape
         if not count:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         filter_radius = self.filter_radius * (1 + SLACK)
-        away = self._distances_from_centre(points)
-        order = np.argsort(away, kind="stable")
-        away = away[order]
-        less, more = 1 - _rounding(d), 1 + _rounding(d)
-        sure = np.searchsorted(away, self.score_radius * less - away, side="right")
-        reached = np.searchsorted(away * less, (filter_radius + away) * more, side="right")
-        first = int(sure[-1])  # those before it are near every point
-        near, within = np.full((2, count), count, dtype=np.int64)
-        columns = np.ascontiguousarray(points[order[first:]].T)
+        from_centre = self._distances_from_centre(points)
+        order = np.argsort(from_centre, kind="stable")
+        from_centre = from_centre[order]
+        shrink, grow = 1 - _rounding(d), 1 + _rounding(d)
+        near_ends = np.searchsorted(
+            from_centre, self.score_radius * shrink - from_centre, side="right"
+        )
+        far_starts = np.searchsorted(
+            from_centre * shrink, (filter_radius + from_centre) * grow, side="right"
+        )
+        always_near = int(near_ends[-1])  # the points before it are near every point
+        near_counts, within_counts = np.full((2, count), count, dtype=np.int64)
+        columns = np.ascontiguousarray(points[order[always_near:]].T)
         high = count
-        while high > first:
-            start, stop = int(sure[high - 1]), int(reached[high - 1])
-            low = max(first, high - max(1, BLOCK // max(1, stop - start)))
-            rows = columns[:, low - first : high - first]
-            distances = _between(rows, columns[:, start - first : stop - first])
-            near[low:high] = start + np.count_nonzero(distances <= self.score_radius, axis=1)
-            within[low:high] = start + np.count_nonzero(distances <= filter_radius, axis=1)
+        while high > always_near:
+            start, stop = int(near_ends[high - 1]), int(far_starts[high - 1])
+            low = max(always_near, high - max(1, BLOCK // max(1, stop - start)))
+            rows = columns[:, low - always_near : high - always_near]
+            pair_distances = _pair_distances(
+                rows, columns[:, start - always_near : stop - always_near]
+            )
+            near_counts[low:high] = start + np.count_nonzero(
+                pair_distances <= self.score_radius, axis=1
+            )
+            within_counts[low:high] = start + np.count_nonzero(
+                pair_distances <= filter_radius, axis=1
+            )
             high = low
         counts = np.empty((2, count), dtype=np.int64)
-        counts[:, order] = near, within
+        counts[:, order] = near_counts, within_counts
         return counts[0], counts[1]
 
     def _distances_from_centre(self, points: Matrix) -> Vector:
-        """Return those from the centre that has most points within half the score radius."""
+        """Return the distances from the centre with most points within half the score radius."""
         candidates = [np.concatenate(list(_lengths(points, c))) for c in _centres(points)]
-        return max(candidates, key=lambda away: np.count_nonzero(away <= self.score_radius / 2))
+        return max(
+            candidates, key=lambda lengths: np.count_nonzero(lengths <= self.score_radius / 2)
+        )
 
 
 def _centres(points: Matrix) -> tuple[Vector, Vector]:
-    """Return points that the others may be near; any would do."""
+    """Return candidate centres; any point would be valid."""
     return points.mean(axis=0), np.zeros(points.shape[1])
 
 
@@ -235,11 +247,11 @@ def _lengths(points: Matrix, centre: Vector) -> Iterator[Vector]:
         yield scipy.spatial.distance.cdist(points[low : low + size], centre[None, :])[:, 0]
 
 
-def _between(rows: Matrix, columns: Matrix) -> Matrix:
+def _pair_distances(rows: Matrix, columns: Matrix) -> Matrix:
     """Return the distances of points, given as shapes (d, J) and (d, K), as shape (J, K).
 
-    Of each pair the same steps in the same order, wherever in its array a point stands and
-    whichever comes first: what is near does not depend on which other points there are.
+    Every pair takes the same steps in the same order, wherever the points stand in their arrays and
+    whichever comes first: whether two points are near does not depend on the other points.
     """
     squares = np.zeros((rows.shape[1], columns.shape[1]))
     difference = np.empty_like(squares)
@@ -252,13 +264,13 @@ def _between(rows: Matrix, columns: Matrix) -> Matrix:
 
 
 def _rounding(d: int) -> float:
-    """Return a relative bound on what computed distances add up to, three of them in a sum."""
+    """Return a relative bound on the rounding of a sum of up to three computed distances."""
     return (d + 8) * 2.0**-52
 
 
 def checked_points(points: Matrix) -> Matrix:
-    """Return points as float64; refuse what is not at least two of at least one coordinate."""
+    """Return points as float64; raises `InvalidInput` unless there are at least two of them."""
     points = real_array("points", points)
-    ok = points.ndim == 2 and points.shape[0] >= 2 and points.shape[1] >= 1
-    require(ok, "points", "of shape (K, d), K at least 2", points.shape)
+    is_valid = points.ndim == 2 and points.shape[0] >= 2 and points.shape[1] >= 1
+    require(is_valid, "points", "of shape (K, d), K at least 2", points.shape)
     return points

@@ -1,6 +1,6 @@
-r"""By how much one user moves what a `RobustFilter` finds: facts F1 to F6.
+r"""How much one user can change the results of a `RobustFilter`: facts F1 to F6.
 
-Neighbours replace one of K points by any other, broken ones included. All facts are deterministic
+Neighbours replace one of K points by any other, including broken ones. All facts are deterministic
 unless a failure probability is named (theory/lowy-liu-asi.md, 2.0). They use:
 
 - (F2) Two points with :math:`p_j, p_k > 0` have more than :math:`aK \ge K/2` neighbours each,
@@ -20,12 +20,12 @@ from scipy.special import bdtrc
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.filter.robust_mean import SLACK, RobustFilter
 
-# F1 for every K, with room for the rounding of s.
+# F1, for every K, with room for the rounding of s.
 SCORE_SENSITIVITY = 2.0
 
 
 def inclusion_slope(keep: RobustFilter, count: int) -> float:
-    r"""Return F4: the most that another point's p moves, :math:`\min(1, 1/((b-a)K))`.
+    r"""Return F4, the largest change of another point's p: :math:`\min(1, 1/((b-a)K))`.
 
     Replacing one point changes every other count by at most 1, and the inclusion has that slope.
     """
@@ -34,11 +34,11 @@ def inclusion_slope(keep: RobustFilter, count: int) -> float:
 
 
 def weight_floor(keep: RobustFilter, count: int, score_floor: float) -> float:
-    r"""Return :math:`W_{min} \le \sum_j p_j` wherever the score is at least `score_floor`.
+    r"""Return a lower bound on :math:`\sum_j p_j` if the score is at least `score_floor`.
 
-    Form A and :math:`s_{min} \ge bK`: :math:`s_{min}` (F3). Otherwise :math:`(s_{min}-aK)/(1-a)`
-    (F3'), which may be negative: then nothing is known. In form A at least `score_floor` points
-    have p = 1 exactly, so that the bound holds of coins too.
+    In form A with :math:`s_{min} \ge bK` it is :math:`s_{min}` (F3). Otherwise it is
+    :math:`(s_{min}-aK)/(1-a)` (F3'), which may be negative and then says nothing. In form A at
+    least `score_floor` points have p = 1 exactly, so the bound also holds for coins.
     """
     check_size(count)
     if keep.form == "A" and score_floor >= keep.upper * count:
@@ -66,10 +66,10 @@ def weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> f
     that moves from 0 to D.
     """
     floor = weight_floor(keep, count, score_floor)
-    moved = (count - 1) * inclusion_slope(keep, count)
-    if not floor > 1 + moved / 2:
+    total_move = (count - 1) * inclusion_slope(keep, count)
+    if not floor > 1 + total_move / 2:
         return math.inf
-    return diameter(keep) / floor * (2 + moved)
+    return diameter(keep) / floor * (2 + total_move)
 
 
 def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> float:
@@ -98,15 +98,15 @@ def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float
         return plain
     floor, slope = weight_floor(keep, count, score_floor), inclusion_slope(keep, count)
     common = floor - 1 - (count - 1) * slope / 2
-    others = slope * (count - 1 + min(count - 1, count * (count - score_floor) / common))
-    own = _largest_pull(keep, count / common)
-    return min(plain, diameter(keep) / 2 / floor * (2 * own + others))
+    other_pulls = slope * (count - 1 + min(count - 1, count * (count - score_floor) / common))
+    own_pull = _largest_pull(keep, count / common)
+    return min(plain, diameter(keep) / 2 / floor * (2 * own_pull + other_pulls))
 
 
 def _largest_pull(keep: RobustFilter, ratio: float) -> float:
-    r"""Return :math:`\max_u p(u)(1+\min\{1,(1-u)r\})`, u in [a, 1]; exact.
+    r"""Return :math:`\max_u p(u)(1+\min\{1,(1-u)r\})` over u in [a, 1], exactly.
 
-    From b on it falls, below 1 - 1/r it grows, and between it is a concave parabola.
+    It decreases from b on, increases below 1 - 1/r, and is a concave parabola in between.
     """
     a, b = keep.lower, keep.upper
     bend = min(max(a, 1 - 1 / ratio), b)
@@ -122,9 +122,9 @@ def changed_members(
 ) -> int:
     r"""Return Q, the smallest with :math:`P[Bin(K-1, 1/((b-a)K)) > Q] \le` `failure`.
 
-    With common coins the memberships of the other points that differ between neighbours number at
-    most Q, but with that probability: they are independent, of probability at most F4 each. The
-    binomial survival function is stepped upwards; library inverses fail below 1e-16.
+    With common coins at most Q memberships of the other points differ between neighbours, except
+    with that probability: they are independent, each of probability at most F4. The binomial
+    survival function is stepped upwards, because library inverses fail below 1e-16.
     """
     check_failure(failure)
     slope = inclusion_slope(keep, count)
@@ -137,9 +137,9 @@ def changed_members(
 def member_floor(
     keep: RobustFilter, count: int, score_floor: float, failure: float | None
 ) -> float:
-    r"""Return the least number of members that coins choose, but with probability `failure`.
+    r"""Return the smallest number of members that coins choose, except with probability `failure`.
 
-    Form A with :math:`s_{min} \ge bK`: :math:`s_{min}`, always. Otherwise
+    In form A with :math:`s_{min} \ge bK` it is always :math:`s_{min}`. Otherwise it is
     :math:`W_{min} - \sqrt{K\log(1/\zeta_S)/2}` (Hoeffding).
     """
     floor = weight_floor(keep, count, score_floor)
@@ -152,7 +152,7 @@ def member_floor(
 
 
 def sure_members(keep: RobustFilter, count: int, score_floor: float) -> bool:
-    """Whether F3 holds at this floor, so that so many points are members for sure."""
+    """Whether F3 holds at this floor, so that `score_floor` points are certainly members."""
     return keep.form == "A" and score_floor >= keep.upper * count
 
 
@@ -184,18 +184,18 @@ def coins_sensitivity(
 
 
 def diameter(keep: RobustFilter) -> float:
-    r"""Return F2: the most that two points of positive inclusion are apart, :math:`2\rho_h`.
+    r"""Return F2, the largest distance of two points with positive inclusion, :math:`2\rho_h`.
 
-    With room for the slack of the radius and for rounding.
+    It has room for the slack of the radius and for rounding.
     """
     return 2 * keep.filter_radius * (1 + 2 * SLACK)
 
 
 def check_size(count: int) -> None:
-    """Refuse fewer than two points."""
+    """Raise `InvalidInput` for fewer than two points."""
     require(isinstance(count, int) and count >= 2, "count", "an integer of at least 2", count)
 
 
 def check_failure(failure: float) -> None:
-    """Refuse what is no failure probability."""
+    """Raise `InvalidInput` unless a value is a failure probability."""
     require(1e-290 <= failure < 1, "failure", "at least 1e-290 and below 1", failure)

@@ -1,8 +1,8 @@
-"""A sample that is drawn when it is read, for optimisers that read the records in order.
+"""A sample that is drawn as it is read, for optimisers that read the records in order.
 
-It is the problem's own sample, to the last bit: records and targets of a block of
-`dpsco_core.data.blocks` follow from two keys. What is asked of a range of records is asked of the
-blocks that hold it, each of them a sample in memory, one after another.
+It equals the problem's own sample, to the last bit: two keys determine the records and targets of
+every block of `dpsco_core.data.blocks`. A question about a range of records is answered by the
+blocks that contain it, each of them a sample in memory, one after another.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 class BlockProblem(Protocol):
-    """A problem whose sample is made block by block."""
+    """A problem whose sample is drawn block by block."""
 
     @property
     def law(self) -> Distribution:
@@ -40,21 +40,21 @@ class BlockProblem(Protocol):
         ...
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> Sample:
-        """Return records with these features: targets, where there are any, are drawn."""
+        """Return records with these features; their targets, if they have any, are drawn."""
         ...
 
 
 class SampleSource(BlockSource[Sample]):
-    """The blocks of a problem's sample, bounded as they are asked to be."""
+    """The blocks of a problem's sample, with the requested bounds applied."""
 
     def __init__(
         self,
         problem: BlockProblem,
-        # the two keys
+        # the keys of the features and of the targets
         features: Key,
         targets: Key,
-        n: int,  # records in all
-        bounds: tuple[tuple[float, float], ...] = (),  # see `Sample.bounded`; applied in turn
+        n: int,  # the total number of records
+        bounds: tuple[tuple[float, float], ...] = (),  # applied in turn, see `Sample.bounded`
     ) -> None:
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
@@ -63,7 +63,7 @@ class SampleSource(BlockSource[Sample]):
     def __reduce__(self) -> tuple[object, ...]:
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
-    def again(self) -> SampleSource:
+    def fresh_copy(self) -> SampleSource:
         return self.bounded()
 
     def bounded(self, *bounds: tuple[float, float]) -> SampleSource:
@@ -72,8 +72,8 @@ class SampleSource(BlockSource[Sample]):
 
     def _draw(self, number: int, rows: int) -> Sample:
         features = np.empty((rows, self.d))
-        self.problem.law.fill(features, self._features.at(number))
-        sample = self.problem.records(DenseRows(features), self._targets.at(number))
+        self.problem.law.fill(features, self._features.generator(number))
+        sample = self.problem.records(DenseRows(features), self._targets.generator(number))
         for radius, exponent in self.bounds:
             sample = sample.bounded(radius, exponent)
         close_arrays(sample)
@@ -82,20 +82,23 @@ class SampleSource(BlockSource[Sample]):
 
 @dataclass(frozen=True, eq=False)
 class GeneratedSample(Range[SampleSource]):
-    """Records of a problem's sample that is never held; see `Sample`.
+    """Records of a problem's sample that is never held in memory; see `Sample`.
 
     Parameters
     ----------
     source, start, stop
         See `Range`.
     executor : concurrent.futures.Executor, optional
-        Forms the sums over all records, piece by piece: see `SpreadRows`. None: here.
+        Forms the sums over all records, piece by piece: see `SpreadRows`. By default they are
+        formed in this process.
     """
 
     executor: Executor | None = None
 
     @classmethod
-    def of(cls, problem: BlockProblem, features: Key, targets: Key, n: int) -> GeneratedSample:
+    def from_keys(
+        cls, problem: BlockProblem, features: Key, targets: Key, n: int
+    ) -> GeneratedSample:
         """Return all n records of the sample of a problem with these keys."""
         source = SampleSource(problem, features, targets, n)
         return cls(source, 0, source.n)
@@ -105,7 +108,7 @@ class GeneratedSample(Range[SampleSource]):
         return self.source.problem.constraint
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
-        """Yield samples in memory that hold records `start` to `stop`, one at a time."""
+        """Yield samples in memory that contain records `start` to `stop`, one at a time."""
         for number, low, high in self._parts(start, stop):
             block = self.source.block(number)
             yield block if high - low == block.n else block.part(low, high)
@@ -116,7 +119,7 @@ class GeneratedSample(Range[SampleSource]):
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
-        number, place = divmod(self._within(i, i + 1)[0], self.source.size)
+        number, place = divmod(self._source_range(i, i + 1)[0], self.source.size)
         return self.source.block(number).gradient(w, place)
 
     def mean_gradient(self, w: Vector) -> Vector:
@@ -126,7 +129,7 @@ class GeneratedSample(Range[SampleSource]):
         return float(self.gradients(w).total(risk_of)[0]) / self.n
 
     def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
-        """Return the sample with every record shrunk, where it is longer, to norm `radius`."""
+        """Return the sample with every longer record shrunk to norm `radius`."""
         return replace(self, source=self.source.bounded((radius, exponent)))
 
 
@@ -152,8 +155,8 @@ class GeneratedGradients(PiecedRows):
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         rows, source = np.empty((len(indices), self.d)), self.sample.source
-        for number, which, inside in source.chosen(self.sample.places(indices)):
-            rows[which] = source.block(number).gradients(self.w).take(inside)
+        for number, selected, block_rows in source.blocks_of(self.sample.places(indices)):
+            rows[selected] = source.block(number).gradients(self.w).take(block_rows)
         return rows
 
     def factors(self) -> Iterator[Factors]:
@@ -167,7 +170,7 @@ class GeneratedGradients(PiecedRows):
 
 
 def gradient_of(piece: Rows) -> Vector:
-    """Return the sum of the gradients of a piece, shape (d,), none of them formed."""
+    """Return the sum of the gradients of a piece, shape (d,), without forming any of them."""
     assert isinstance(piece, GeneratedGradients)
     total = np.zeros(piece.d)
     for block in piece.sample.blocks():

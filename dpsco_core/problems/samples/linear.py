@@ -14,7 +14,7 @@ from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST, Link
 
-SUMMED = 1024  # rows whose gradients are summed at once: a longer sum rounds more
+ROWS_PER_SUM = 1024  # rows per partial sum of gradients: longer sums round more
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +25,15 @@ class LinearSample:
     targets: Vector  # shape (n,)
     link: Link
     constraint: ConstraintSet
-    # shape (n,): factors of the features, of those records that `bounded` has shrunk; 1 everywhere
-    # if None
+    # shape (n,): factors by which `bounded` has shrunk the features; None if no record was shrunk
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "targets", read_only(real_array("targets", self.targets)))
         if self.shrink is not None:
             object.__setattr__(self, "shrink", read_only(real_array("shrink", self.shrink)))
-        fits = self.targets.shape == (self.features.n,)
-        require(fits, "targets", f"of shape ({self.features.n},)", self.targets.shape)
+        is_matching = self.targets.shape == (self.features.n,)
+        require(is_matching, "targets", f"of shape ({self.features.n},)", self.targets.shape)
 
     @property
     def n(self) -> int:
@@ -68,15 +67,15 @@ class LinearSample:
     def mean_gradient(self, w: Vector) -> Vector:
         """Return the gradient of the empirical risk at `w`.
 
-        After `bounded` its rounding is at most `mean_gradient_rounding` of the size of a gradient.
+        After `bounded` its relative rounding error is at most `mean_gradient_rounding`.
         """
         total = np.zeros(self.d)
         with np.errstate(over="ignore", invalid="ignore"):
             for part in self.gradients(w).factors():
                 slopes, base = part.coefficients, part.base
                 assert slopes is not None
-                pieces = range(0, len(base), SUMMED)
-                sums = [slopes[i : i + SUMMED] @ base[i : i + SUMMED] for i in pieces]
+                pieces = range(0, len(base), ROWS_PER_SUM)
+                sums = [slopes[i : i + ROWS_PER_SUM] @ base[i : i + ROWS_PER_SUM] for i in pieces]
                 total += np.add.reduce(sums)
         return total / self.n
 
@@ -101,14 +100,14 @@ class LinearSample:
         )
 
     def rounded(self, curvature: float) -> LinearSample:
-        """Return the sample with the kinks of its loss rounded off: see `Link.rounded`."""
+        """Return the sample with the kinks of its loss rounded off; see `Link.rounded`."""
         return replace(self, link=self.link.rounded(curvature))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> LinearSample:
         """Return the sample with features shrunk to norm `radius`, and targets in range.
 
-        Features that are not finite, or longer than `FARTHEST`, become 0, in a copy: only samples
-        with broken records pay for it.
+        Features that are not finite, or longer than `FARTHEST`, become 0 in a copy, which only
+        samples with broken records need.
         """
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         features = self.features
@@ -130,9 +129,10 @@ class LinearSample:
 def mean_gradient_rounding(n: int, d: int) -> float:
     r"""Return a bound on the rounding of `LinearSample.mean_gradient`, for every data set.
 
-    Relative to :math:`aR + bR^2\|w\|`, the largest slope and what the curvature adds. In units of
-    :math:`2^{-53}`: the terms of a piece, the pieces of a block, the blocks, the d terms of a
-    margin (its error enters through the curvature), and what a slope and its factors lose.
+    It is relative to :math:`aR + bR^2\|w\|`, with the largest slope a and curvature b. In units of
+    :math:`2^{-53}` it counts the terms of a partial sum, the partial sums of a block, the blocks,
+    the d terms of a margin (its error enters through the curvature), and the rounding of a slope
+    and its factors.
 
     Examples
     --------
@@ -140,5 +140,5 @@ def mean_gradient_rounding(n: int, d: int) -> float:
     True
     """
     rows = rows_per_block(d)
-    terms = min(rows, SUMMED) + math.ceil(rows / SUMMED) + math.ceil(n / rows) + d + 20
+    terms = min(rows, ROWS_PER_SUM) + math.ceil(rows / ROWS_PER_SUM) + math.ceil(n / rows) + d + 20
     return terms * 2.0**-53

@@ -25,8 +25,8 @@ class PointSample:
     points: DenseRows  # n rows of dimension d
     loss: PointLoss
     constraint: ConstraintSet
-    limit: float = math.inf  # points longer than this are shrunk to it; infinite by default
-    limit_exponent: float = 2.0  # the exponent of the norm in which they are measured
+    limit: float = math.inf  # longer points are shrunk to this norm
+    limit_exponent: float = 2.0  # the exponent of that norm
 
     @property
     def n(self) -> int:
@@ -41,7 +41,7 @@ class PointSample:
 
         def gradients(block: Vector) -> Vector:
             with np.errstate(over="ignore", invalid="ignore"):
-                return self.loss.gradients(w, self._within(block))
+                return self.loss.gradients(w, self._shrunk_to_limit(block))
 
         return MappedRows(self.points, gradients)
 
@@ -58,7 +58,7 @@ class PointSample:
             return self.loss.gradient(w, point)
 
     def mean_gradient(self, w: Vector) -> Vector:
-        """Return the gradient of the empirical risk at `w`, in one pass or, from the mean, none."""
+        """Return the gradient of the empirical risk at `w`, in at most one pass."""
         if self.loss.needs_only_the_mean:
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.loss.gradient(w, self._mean)
@@ -70,7 +70,9 @@ class PointSample:
 
     def risk(self, w: Vector) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            losses = (self.loss.value(w, self._within(b)).sum() for b in self.points.blocks())
+            losses = (
+                self.loss.value(w, self._shrunk_to_limit(b)).sum() for b in self.points.blocks()
+            )
             return float(sum(losses)) / self.n
 
     def part(self, start: int, stop: int) -> PointSample:
@@ -79,11 +81,13 @@ class PointSample:
     def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:
         """Return the sample with points shrunk to norm `radius`; broken ones become 0."""
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
-        same = math.isinf(self.limit) or exponent == self.limit_exponent
-        require(same, "exponent", f"that of the first bound, {self.limit_exponent:g}", exponent)
+        is_same_norm = math.isinf(self.limit) or exponent == self.limit_exponent
+        require(
+            is_same_norm, "exponent", f"that of the first bound, {self.limit_exponent:g}", exponent
+        )
         return replace(self, limit=min(radius, self.limit), limit_exponent=exponent)
 
-    def _within(self, block: Vector) -> Vector:
+    def _shrunk_to_limit(self, block: Vector) -> Vector:
         """Return a block with the points beyond `limit` shrunk to it."""
         if not math.isfinite(self.limit):
             return block
@@ -103,8 +107,8 @@ class PointSample:
         """The mean of the points, shape (d,)."""
         total = np.zeros(self.d)
         for block in self.points.blocks():
-            kept = self._within(block)
-            total += np.ones(len(kept)) @ kept
+            bounded_block = self._shrunk_to_limit(block)
+            total += np.ones(len(bounded_block)) @ bounded_block
         total /= self.n
         total.flags.writeable = False
         return total

@@ -1,4 +1,4 @@
-"""What an optimiser sees: n records with their loss and their constraint set, and nothing else."""
+"""The input of an optimiser: n records with their loss and their constraint set, nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpsco_core.geometry.base import ConstraintSet
 
 
 class Sample(Protocol):
-    """n records of a problem, ready for optimisation. The distribution stays out of sight."""
+    """n records of a problem, ready for optimisation. Their distribution is hidden."""
 
     @property
     def n(self) -> int:
@@ -34,7 +34,7 @@ class Sample(Protocol):
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return a (sub)gradient of the loss of record `i` at `w`, shape (d,); do not write to it.
 
-        Not finite only where the record is not.
+        It is finite unless the record is not.
         """
         ...
 
@@ -47,16 +47,16 @@ class Sample(Protocol):
         ...
 
     def part(self, start: int, stop: int) -> Sample:
-        """Return records `start` to `stop` alone, without copying them."""
+        """Return records `start` to `stop` only, without copying them."""
         ...
 
     def bounded(self, radius: float, exponent: float = 2.0) -> Sample:
-        """Return the sample with every record shrunk, where it is longer, to norm `radius`.
+        """Return the sample with every longer record shrunk to norm `radius`.
 
-        The norm is that of the given exponent. Features of a generalised linear model, or the
-        records themselves. The map is public and looks at one record at a time, so that neighbours
-        stay neighbours, and every loss that results is Lipschitz and smooth with constants that
-        `radius` gives; see `dpsco_core.methods.euclidean.lipschitz.surrogate`. A record
-        that is not finite becomes the zero record.
+        The norm has the given exponent, and is that of the features of a generalised linear model
+        or of the records themselves. The map is public and acts on one record at a time, so
+        neighbours stay neighbours, and `radius` gives the Lipschitz and smoothness constants of
+        every resulting loss; see `dpsco_core.methods.euclidean.lipschitz.surrogate`. A record that
+        is not finite becomes the zero record.
         """
         ...

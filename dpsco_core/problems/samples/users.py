@@ -1,4 +1,4 @@
-"""Users with several items each: what a user-level optimiser sees."""
+"""Users with several items each, the input of user-level optimisers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
-from dpsco_core.data.base import gives
+from dpsco_core.data.base import overrides_answer
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.data.users import ByUsers, UserRows
 from dpsco_core.geometry.base import ConstraintSet
@@ -22,14 +22,13 @@ from dpsco_core.problems.posed import OptimisationProblem, Problem
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
-MOST_ELEMENTS = 20_000_000  # n m d of the items that are held at once: 160 MB
+MOST_ELEMENTS = 20_000_000  # the largest n m d for which all items are held: 160 MB
 
 
 class UserSample(Protocol):
     """n users of m items each, with their loss and their constraint set.
 
-    Neighbours replace one user's whole block. Nothing that a user's row holds depends on another
-    user's items.
+    Neighbours replace one user's whole block. The row of a user depends on no other user's items.
     """
 
     @property
@@ -57,7 +56,7 @@ class UserSample(Protocol):
         ...
 
     def part(self, start: int, stop: int) -> UserSample:
-        """Return users `start` to `stop` alone, without copying their items."""
+        """Return users `start` to `stop` only, without copying their items."""
         ...
 
     def bounded(self, radius: float) -> UserSample:
@@ -74,10 +73,10 @@ class ItemSample(ByUsers[Sample]):
         return self.records.constraint
 
     def user_gradients(self, w: Vector) -> Vector:
-        """Return the users' mean gradients, blocks of whole users at a time.
+        """Return the users' mean gradients, in blocks of whole users.
 
-        The gradients of a generalised linear model are never formed: a user's mean is a product
-        of its slopes and its features.
+        The gradients of a generalised linear model are never formed: a user's mean is a product of
+        slopes and features.
         """
         rows, m, d = self.records.gradients(w), self.items, self.d
         gradients = np.empty((self.users, d))
@@ -85,16 +84,16 @@ class ItemSample(ByUsers[Sample]):
         with np.errstate(over="ignore", invalid="ignore"):
             for low in range(0, self.users, step):
                 high = min(low + step, self.users)
-                chosen = slice(low * m, high * m)
+                item_rows = slice(low * m, high * m)
                 if isinstance(rows, ScaledRows):
-                    base = rows.x.read(chosen)
-                    slopes = rows.coefficients_of(base, chosen).reshape(-1, 1, m)
+                    base = rows.x.read(item_rows)
+                    slopes = rows.coefficients_of(base, item_rows).reshape(-1, 1, m)
                     sums = np.matmul(slopes, base.reshape(-1, m, d))[:, 0]
                 else:
                     blocks = list(rows.blocks(low * m, high * m))
                     items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
                     sums = items.reshape(-1, m, d).sum(axis=1)
-                    del blocks, items  # before the next block is formed
+                    del blocks, items  # frees them before the next block is formed
                 gradients[low:high] = sums
         gradients /= m
         return gradients
@@ -109,19 +108,19 @@ class ItemSample(ByUsers[Sample]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanSample:
-    """Users of whom only the means of the items matter: a loss whose gradient is linear in them.
+    """Users represented by the means of their items, for losses with a gradient linear in them.
 
-    Half the squared distance and the linear loss; m may be a million.
+    These losses are half the squared distance and the linear loss; m may be a million.
     """
 
     means: DenseRows  # the users' mean items, shape (n, d)
     items: int  # m
-    loss: PointLoss  # with `needs_only_the_mean`
+    loss: PointLoss  # it must have `needs_only_the_mean`
     constraint: ConstraintSet
 
     def __post_init__(self) -> None:
-        linear = self.loss.needs_only_the_mean
-        require(linear, "loss", "one whose gradient is linear in the record", self.loss)
+        is_linear = self.loss.needs_only_the_mean
+        require(is_linear, "loss", "one whose gradient is linear in the record", self.loss)
         require(self.items >= 1, "m", "a positive integer", self.items)
 
     @property
@@ -133,7 +132,7 @@ class MeanSample:
         return self.means.d
 
     def user_gradients(self, w: Vector) -> Vector:
-        """Return the users' mean gradients: those at their mean items."""
+        """Return the users' mean gradients, which are those at their mean items."""
         with np.errstate(over="ignore", invalid="ignore"):
             return self.loss.gradients(w, self.means.read(slice(None)))
 
@@ -143,7 +142,7 @@ class MeanSample:
     def bounded(self, radius: float) -> MeanSample:
         """Return the sample with the users' means shrunk to norm `radius`; broken ones become 0.
 
-        The mean of items in a ball is in it: users whose items are, stay as they are.
+        A ball contains the mean of items in it: users whose items are inside are unchanged.
         """
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         norms = self.means.norms()
@@ -154,7 +153,7 @@ class MeanSample:
 
 
 def pooled(sample: Any) -> Any:
-    """Return all items as one sample, or as rows; of users' means, a record a user."""
+    """Return all items as one sample, or as rows; users' means give one record per user."""
     if isinstance(sample, UserRows):
         return sample.records
     if isinstance(sample, ItemSample):
@@ -165,7 +164,7 @@ def pooled(sample: Any) -> Any:
 
 
 def users_of(sample: Any) -> Any:
-    """Return the users with their items; a record alone is a user with one item."""
+    """Return the users with their items; plain records become users with one item each."""
     if isinstance(sample, UserRows | ItemSample | MeanSample):
         return sample
     if isinstance(sample, DenseRows):
@@ -174,30 +173,30 @@ def users_of(sample: Any) -> Any:
 
 
 def has_exact_means(problem: Problem) -> bool:
-    """Whether the law of a user's mean item is known, and is all that the loss needs."""
+    """Whether the law of a user's mean item is known and is all that the loss needs."""
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
-    return gives(type(problem.distribution), "draw_means")
+    return overrides_answer(type(problem.distribution), "draw_means")
 
 
-def fits(n: int, m: int, d: int) -> bool:
-    """Whether all items of n users are held at once."""
+def items_fit(n: int, m: int, d: int) -> bool:
+    """Whether all items of n users fit in memory."""
     return n * m * d <= MOST_ELEMENTS
 
 
 def check_size(problem: Problem, n: int, m: int, limits: Limits) -> None:
-    """Refuse samples that a place does not allow: all items, or the means where they have a law."""
+    """Raise `InvalidInput` if the limits allow neither all items nor the means with a known law."""
     d = problem.constraint.d
-    most = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
+    largest = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
     means = limits.most_elements if m == 1 else limits.elements
-    if m == 1 or (n * m * d > most and has_exact_means(problem)):
+    if m == 1 or (n * m * d > largest and has_exact_means(problem)):
         if n * d > means:
             raise InvalidInput(
                 f"n times d must be at most {means:,} for {limits.where}, got n={n:,} and d={d:,}."
             )
-    elif n * m * d > most:
+    elif n * m * d > largest:
         raise InvalidInput(
-            f"n times m times d must be at most {most:,} for {limits.where}, "
+            f"n times m times d must be at most {largest:,} for {limits.where}, "
             f"got n={n:,}, m={m:,} and d={d:,}."
         )
 
@@ -207,12 +206,13 @@ def sample_users(
 ) -> ItemSample | MeanSample:
     """Return n users with m independent items each.
 
-    All items where they fit; otherwise the users' means, from their exact law: a normal mean has
-    a normal law, and the mean of m records of a hard instance is a binomial count times its spike.
+    It returns all items if they fit. Otherwise it returns the users' means, from their exact law:
+    normal items have a normal mean, and the mean of m records of a hard instance is a binomial
+    count times its spike.
 
     Raises `InvalidInput` if the items do not fit and their means have no such law.
     """
-    if fits(n, m, problem.constraint.d):
+    if items_fit(n, m, problem.constraint.d):
         return ItemSample(records=problem.sample(n * m, rng), items=m)
     means = problem.law.draw_means(n, m, rng) if has_exact_means(problem) else None
     if means is None:

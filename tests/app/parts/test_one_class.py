@@ -55,7 +55,7 @@ def contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
         for u in every
         for low in every
         if u.x == low.x
-        and u.bound.card.meets(low.bound.card, u.covers)
+        and u.bound.card.is_comparable_with(low.bound.card, u.covers)
         and u.value < low.value * (1 - 1e-9)
     ]
 
@@ -151,8 +151,8 @@ def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> N
     )
     assert directional.value == pytest.approx(0.3474, abs=1e-4)
     assert floor.value == pytest.approx(0.3753, abs=1e-4)
-    assert not directional.bound.card.meets(floor.bound.card, directional.covers)
-    assert coordinate.bound.card.meets(floor.bound.card, coordinate.covers)
+    assert not directional.bound.card.is_comparable_with(floor.bound.card, directional.covers)
+    assert coordinate.bound.card.is_comparable_with(floor.bound.card, coordinate.covers)
     assert coordinate.value > floor.value
     curves = drawn(scenario)
     assert contradictions(curves) == unmarked(curves) == []

@@ -172,7 +172,10 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     here = [r for r in rows_of(point, "all") if r.holds and r.bound.card.quantity == "l2 error"]
     least, first = floor(here), leading(here)
     assert least is not None and first is not None
-    assert first.bound.card.meets(least.bound.card, first.covers) and first.value > least.value
+    assert (
+        first.bound.card.is_comparable_with(least.bound.card, first.covers)
+        and first.value > least.value
+    )
     by_slug = {r.bound.card.slug: r for r in here}
     other = by_slug["upper.mean.clipped-expected"]
     assert other.value < least.value

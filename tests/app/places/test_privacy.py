@@ -41,7 +41,7 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.pages.users import words as users
-from dpsco_core.audit.engine import FAULTS, Audit, run_audit, steps
+from dpsco_core.audit.engine import FAULTS, Audit, audit_steps, run_audit
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS as CATALOGUE
@@ -128,7 +128,7 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     assert (FAULT_NAMES[fault].lower() in said) == (fault != "none")
     shown = samples(last)
     drawn = line(samples_figure(shown, ""), "on the other")
-    assert list(drawn.y)[1:-2:2] == shown.two.tolist()
+    assert list(drawn.y)[1:-2:2] == shown.neighbour_counts.tolist()
 
 
 def test_the_ledger_is_drawn_as_shares() -> None:
@@ -348,7 +348,7 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
 
 def is_refused(view: View) -> bool:
     try:
-        next(iter(steps(replace(view.audit(), runs=40))))
+        next(iter(audit_steps(replace(view.audit(), runs=40))))
     except NotApplicable:
         return True
     return False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.audit.stages import FAR
+from dpsco_core.audit.stages import FAR_COORDINATE
 from dpsco_core.methods.euclidean import Erm, PureObjectivePerturbation
 from dpsco_core.methods.euclidean.perturbation import objective as module
 from dpsco_core.methods.euclidean.perturbation.pure_objective import proven_risk, solved_plan
@@ -85,7 +85,11 @@ def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(pro
         middle = (b[1:] + b[:-1]) / 2
         return np.asarray(np.log(jacobian) - np.abs(middle) / plan.linear_std)
 
-    for x, y, other in ((FAR, 1.0, -FAR), (FAR, 1.0, 0.0), (losses.feature_bound, 0.3, 0.0)):
+    for x, y, other in (
+        (FAR_COORDINATE, 1.0, -FAR_COORDINATE),
+        (FAR_COORDINATE, 1.0, 0.0),
+        (losses.feature_bound, 0.3, 0.0),
+    ):
         ratio = np.abs(log_density(x, y) - log_density(other, y))
         assert ratio.max() <= claim * (1 + 1e-3), (x, other, ratio.max(), claim)
         reached = max(reached, float(ratio.max()))
@@ -100,7 +104,7 @@ def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: 
     longest = spherical_laplace_reach(at.d, plan.linear_std)
     base = records(problem, at, 4)
     for b in (np.zeros(at.d), np.full(at.d, plan.linear_std), np.array([longest, 0.0, 0.0])):
-        for row in ([FAR] * at.d, [math.nan] * at.d, [1e300, 0.0, 0.0]):
+        for row in ([FAR_COORDINATE] * at.d, [math.nan] * at.d, [1e300, 0.0, 0.0]):
             sample: Any = plan.losses.of(changed(base, 0, row, 1e300))
             sample = sample.rounded(plan.rounded) if plan.rounded else sample
 

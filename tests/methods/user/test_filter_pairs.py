@@ -65,13 +65,13 @@ def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
 
 def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
-    plain = robust_filter._between
+    plain = robust_filter._pair_distances
 
     def between(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         taken.append(rows.shape[1] * columns.shape[1])
         return plain(rows, columns)
 
-    monkeypatch.setattr(robust_filter, "_between", between)
+    monkeypatch.setattr(robust_filter, "_pair_distances", between)
     keep, rng = keep_of("B"), np.random.default_rng(0)
     unit = rng.normal(size=(5000, 3))
     unit /= np.linalg.norm(unit, axis=1)[:, None]

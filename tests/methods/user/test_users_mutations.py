@@ -107,9 +107,9 @@ def filter_at_twenty_times_its_radius(patch: Patch) -> None:
 def score_as_a_sum(patch: Patch) -> None:
     plain = RobustFilter.examine
 
-    def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examined:
+    def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examination:
         examined = plain(self, points)
-        return filter_module.Examined(
+        return filter_module.Examination(
             score=examined.score * len(points), counts=examined.counts, inclusion=examined.inclusion
         )
 
