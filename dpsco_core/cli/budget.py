@@ -1,11 +1,19 @@
-"""The command `dpsco budget`: conversions, composition, shuffling and subsampling of a budget."""
+"""The command `dpsco budget`: conversions, composition and amplification of a budget."""
 
 import argparse
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
-from dpsco_core.explain.budgets import Point, batched, composed, conversions, shuffling, subsampled
+from dpsco_core.explain.budgets import (
+    Point,
+    allocated,
+    batched,
+    composed,
+    conversions,
+    shuffling,
+    subsampled,
+)
 from dpsco_core.results.report import plain
 
 FLAGS = {
@@ -14,6 +22,7 @@ FLAGS = {
     "rho": "zCDP budget, instead of epsilon; epsilon is then read at delta",
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
+    "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
@@ -97,7 +106,24 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                     "epsilon": epsilon,
                     "delta": point.delta,
                 }
+    if inputs["steps"] is not None:
+        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
     return numbers
+
+
+def _allocation(point: Point, steps: int) -> dict[str, Any]:
+    """Return the noise of steps on randomly allocated records."""
+    if point.kind != "approx":
+        raise InvalidInput(
+            "budget must be an (epsilon, delta) one for random allocation, "
+            f"got budget={point.kind}."
+        )
+    noise = allocated(steps, point.epsilon, point.delta)
+    return {
+        "steps": steps,
+        "noise_multiplier": noise.noise_multiplier,
+        "noise_over_norm": noise.noise_over_norm,
+    }
 
 
 def _point(inputs: dict[str, float | None]) -> Point:

@@ -1,5 +1,6 @@
 """Budgets, the ledger, the mechanisms and amplification."""
 
+from dpsco_core.privacy.allocation import AllocatedSteps, allocate_steps, allocation_delta
 from dpsco_core.privacy.amplification import (
     ShuffleAmplification,
     amplify,
@@ -24,6 +25,7 @@ from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
+    AllocatedGaussianSteps,
     BudgetExceeded,
     CorrelatedSteps,
     Encoding,
@@ -50,6 +52,8 @@ from dpsco_core.privacy.subsampling import subsample
 
 __all__ = [
     "ZCDP",
+    "AllocatedGaussianSteps",
+    "AllocatedSteps",
     "ApproxDP",
     "Budget",
     "BudgetExceeded",
@@ -76,6 +80,8 @@ __all__ = [
     "TestedGaussian",
     "TestedReleases",
     "TestedSteps",
+    "allocate_steps",
+    "allocation_delta",
     "amplify",
     "choice_epsilon",
     "clones_delta",

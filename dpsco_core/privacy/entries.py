@@ -14,6 +14,7 @@ MechanismName = Literal[
     "spherical laplace",
     "exponential",
     "shuffled gaussian",
+    "allocated gaussian",
     "objective perturbation",
     "pure objective perturbation",
     "generalized gaussian",
@@ -75,6 +76,7 @@ PURE = ("laplace", "spherical laplace", "pure objective perturbation")
 # users may divide epsilon between tests and noise as they like, and the most expensive one counts.
 APPROXIMATE = (
     "shuffled gaussian",
+    "allocated gaussian",
     "shuffled generalized gaussian",
     "objective perturbation",
     "noisy test",

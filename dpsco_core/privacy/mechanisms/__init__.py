@@ -7,6 +7,7 @@ from dpsco_core.privacy.mechanisms.base import Mechanism, Sequence
 from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.privacy.mechanisms.gaussian import (
+    AllocatedGaussianSteps,
     GaussianNoise,
     GaussianSteps,
     ShuffledGaussian,
@@ -30,6 +31,7 @@ from dpsco_core.privacy.mechanisms.tested import (
 )
 
 __all__ = [
+    "AllocatedGaussianSteps",
     "BudgetExceeded",
     "CorrelatedSteps",
     "Encoding",

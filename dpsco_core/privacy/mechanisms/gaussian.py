@@ -1,8 +1,8 @@
 """Gaussian noise: for one value, for steps on disjoint records, and for records in secret order.
 
-The order, or the split into groups, is fresh, secret and uniform. The guarantee is void if it is
-released, reused, or depends on the data. It is no zCDP guarantee at the budget's rho, so it cannot
-be made under a zCDP budget.
+The order, the split into groups, or the allocation to steps is fresh, secret and uniform. The
+guarantee is void if it is released, reused, or depends on the data. It is no zCDP guarantee at the
+budget's rho, so it cannot be made under a zCDP budget.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.privacy.allocation import AllocatedSteps
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.entries import Entry, approximate_entry
@@ -173,6 +174,43 @@ class ShuffledGaussianSteps:
             l2_sensitivity=self.l2_sensitivity,
             rho=self.certificate.rho_step,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocatedGaussianSteps:
+    """Gaussian steps on sums over records that each enter one of them, at random and in secret.
+
+    A sum is divided by a public number, n over the number of steps, never by how many records it
+    has. (epsilon, delta)-DP as a whole by `allocate_steps`; refused under other budgets.
+    """
+
+    label: ClassVar[str] = "steps on randomly allocated records"
+
+    certificate: AllocatedSteps
+    size: int  # noisy coordinates of a step
+    largest_norm: (
+        float  # norm of what one record adds to a sum; replacing it moves the sum by twice that
+    )
+
+    def __post_init__(self) -> None:
+        check_positive("largest_norm", self.largest_norm)
+        check_count("size", self.size)
+        check_noise(self.noise_std)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry of a sum."""
+        return self.certificate.noise_multiplier * self.largest_norm
+
+    def entries(self, label: str) -> tuple[Entry, ...]:
+        """Return what a ledger records: one entry."""
+        return (
+            self.certificate.entry(size=self.size, largest_norm=self.largest_norm, label=label),
+        )
+
+    def open(self) -> Steps:
+        """Return the noise of the steps."""
+        return Steps(steps=self.certificate.steps, size=self.size, noise_std=self.noise_std)
 
 
 def gaussian_entry(

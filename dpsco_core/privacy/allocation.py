@@ -1,0 +1,295 @@
+r"""Random allocation: each record takes one of T noisy steps, at random and in secret.
+
+Step t releases the sum of what its records contribute, vectors of norm at most C, plus Gaussian
+noise of standard deviation :math:`\sigma` in every coordinate. A contribution may depend on what
+earlier steps released. Neighbours replace one record.
+
+The step of a record must be uniform, independent of all other records and of the data, and never
+released; so must the number of records of a step, and a sum is divided by the public n/T. The
+guarantee then depends on T and on :math:`\sigma/C`, and not on n. A shuffle into batches of equal
+size is another sampler, and is not covered: there the places of two records depend on each other.
+
+Feldman and Shenfeld (arXiv 2502.08202) introduced the sampler and account for adding or removing a
+record. What stands here is for replacing one, and exact up to rounding, which only ever adds.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.fft
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import ndtr
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
+from dpsco_core.privacy.checks import check_positive
+from dpsco_core.privacy.entries import Entry, approximate_entry
+
+MOST_STEPS = 100_000
+LARGEST_EPSILON = 20.0  # beyond, one step's guarantee is all that is used
+LARGEST_SHIFT = 5.0  # largest C / sigma that a grid can hold
+# What transforms of doubles may lose, for each step relative to the answer; measured at most 4e-13.
+ROUNDING = 1e-12
+TINY = 1e-15  # where delta is far below anything that is asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocatedSteps:
+    """A certified sequence: `steps` steps to which records are allocated at random.
+
+    Make one with `allocate_steps`, never by hand.
+    """
+
+    steps: int  # number T of steps
+    # standard deviation of the noise on a sum over the largest norm of one record's contribution;
+    # neighbours move a sum by up to twice that norm
+    noise_multiplier: float
+    # the guarantee of the whole sequence
+    epsilon: float
+    delta: float
+
+    def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
+        """Return what a ledger records of steps of `size` coordinates each."""
+        check_positive("largest_norm", largest_norm)
+        cost = (self.epsilon, self.delta)
+        noise_std = self.noise_multiplier * largest_norm
+        return approximate_entry(
+            "allocated gaussian", label, 2 * largest_norm, noise_std, size, cost
+        )
+
+
+def allocation_delta(
+    steps: int, noise_multiplier: float, epsilon: float, points: int | None = None
+) -> float:
+    r"""Return delta at `epsilon` of Gaussian steps under random allocation, replacing a record.
+
+    .. math:: \delta = \frac1T\,E\Big(\sum_{t=1}^T
+        \big[e^{s z_t - s^2/2} - e^{\varepsilon - s z_t - s^2/2}\big]\Big)_+,
+        \qquad z \sim N(0, I_T),\quad s = C/\sigma,
+
+    which the contributions C e and -C e of the two records attain at every step. The law of a term
+    is rounded to a grid so that each cell keeps its mean, which can only raise the expectation; the
+    sum of T of them is one power of a transform. What is cut off at the top is added, what lies
+    below the grid is moved up to it, and what wraps around is bounded by Chernoff's inequality: the
+    value is never too small.
+
+    Parameters
+    ----------
+    steps : int
+        T, from 1 to 100,000.
+    noise_multiplier : float
+        :math:`\sigma/C`, positive: the noise on a sum over the largest norm of one contribution.
+    epsilon : float
+        At least 0.
+    points : int, optional
+        Base-2 logarithm of the number of points of the grid, 18, or 20 for more than 10,000 steps;
+        any value is valid, more is sharper.
+
+    Notes
+    -----
+    theory/beyond-seeds.md, Theorem A (2.2) and 2.3. Never larger than the delta of a single step,
+    since a record enters only one.
+
+    Examples
+    --------
+    >>> round(allocation_delta(100, 1.25, 0.5), 8)
+    7.563e-05
+    """
+    _check_steps(steps)
+    check_positive("noise_multiplier", noise_multiplier)
+    require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
+    s = 1 / noise_multiplier
+    one_step = gaussian_delta(2 * s * s, epsilon)
+    if steps == 1 or epsilon > LARGEST_EPSILON or s > LARGEST_SHIFT:
+        return one_step
+    spread = (1 + math.exp(epsilon)) * math.sqrt(math.expm1(s * s))  # bounds a term's deviation
+    top = steps * math.expm1(epsilon) + 12 * spread * math.sqrt(steps) + 10
+    width = 4.5 * top / (1 << (points or _points(steps)))
+    law = _rounded_law(s, epsilon, top, width)
+    total = _positive_part_of_sum(law, steps, width)
+    return min(one_step, total / steps + law.excess + TINY)
+
+
+@lru_cache(maxsize=1024)
+def allocate_steps(steps: int, epsilon: float, delta: float) -> AllocatedSteps:
+    r"""Return the least noise such that random allocation to `steps` is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    steps : int
+        T, from 1 to 100,000; fixed before the data are seen.
+    epsilon, delta : float
+        The target; epsilon in (0, 1e6], delta in (0, 1).
+
+    Examples
+    --------
+    >>> round(allocate_steps(1000, 1.0, 1e-6).noise_multiplier, 4)  # 4.4503 by shuffling
+    0.6975
+    """
+    _check_steps(steps)
+    ApproxDP(epsilon=epsilon, delta=delta)
+    # A step that is alone is private by the curve of Gaussian noise at sensitivity 2C.
+    most = math.sqrt(2 / gaussian_rho(epsilon, delta))
+    noise = _least_noise(steps, epsilon, delta, most)
+    return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
+
+
+def _least_noise(steps: int, epsilon: float, delta: float, most: float) -> float:
+    """Return a noise multiplier of at most `most` whose delta is at most `delta`."""
+    low, high = math.log(1 / LARGEST_SHIFT), math.log(most)
+    if steps == 1 or epsilon > LARGEST_EPSILON or low >= high:
+        return most
+    least_valid = high
+    points = _points(steps)
+
+    def excess(log_noise: float, points: int) -> float:
+        nonlocal least_valid
+        reached = allocation_delta(steps, math.exp(log_noise), epsilon, points)
+        if reached <= delta:
+            least_valid = min(least_valid, log_noise)
+        return math.log(max(reached, 1e-300) / delta)
+
+    if excess(low, points - 2) <= 0:
+        return 1 / LARGEST_SHIFT
+    # A coarse grid finds the place, a fine one the value; what was seen to be enough is returned.
+    rough = brentq(excess, low, high, args=(points - 2,), xtol=1e-3)
+    left, right = max(low, rough - 0.02), min(high, rough + 0.002)
+    if excess(left, points) > 0 >= excess(right, points):
+        brentq(excess, left, right, args=(points,), xtol=1e-6)
+    return math.exp(least_valid)
+
+
+@dataclass(frozen=True, eq=False)
+class _RoundedLaw:
+    """The law of one term on a grid, with the mean of every cell kept."""
+
+    start: int  # the lowest point is start * width
+    mass: Vector  # probability of each point, shape (K,)
+    excess: float  # what is cut off: the mean of the part of a term above the highest point
+
+
+def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _RoundedLaw:
+    start = math.floor(-top / width)
+    count = math.ceil(top / width) - start + 2
+    grid = width * (start + np.arange(count))
+    # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) rises with z: it is at most x where z is.
+    z = (epsilon / 2 + np.arcsinh(grid * (math.exp(s * s / 2 - epsilon / 2) / 2))) / s
+    growth = math.exp(epsilon)
+    below = ndtr(z)
+    mean_below = ndtr(z - s) - growth * ndtr(z + s)
+    # Above the middle of the law the differences are those of the upper tails.
+    above = ndtr(-z)
+    mean_above = ndtr(s - z) - growth * ndtr(-z - s)
+    upper = z[:-1] > 0
+    chance = np.where(upper, above[:-1] - above[1:], below[1:] - below[:-1])
+    mean = np.where(upper, mean_above[:-1] - mean_above[1:], mean_below[1:] - mean_below[:-1])
+    raised = np.clip((mean - grid[:-1] * chance) / width, 0, chance)
+    mass = np.zeros(count)
+    mass[:-1] += chance - raised
+    mass[1:] += raised
+    mass[0] += below[0]
+    mass[-1] += above[-1]
+    return _RoundedLaw(start, mass, max(float(mean_above[-1] - grid[-1] * above[-1]), 0.0))
+
+
+def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
+    r"""Return an upper bound on the mean positive part of the sum S of `steps` terms.
+
+    A positive sum is rare. The terms are tilted by :math:`e^{\theta D}/M`, with a rate
+    :math:`\theta` that moves the mean of the tilted sum to 0:
+    :math:`E(S)_+ = M^T E_\theta[S_+ e^{-\theta S}]`. So the rounding of the transforms is relative
+    to the answer, not to 1.
+    """
+    grid = width * np.arange(law.start, law.start + len(law.mass), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        logs = np.log(law.mass)
+    coarse = _coarse_law(grid, law.mass)
+    rate = _tilt(*coarse)  # Any rate is valid.
+    tilted, log_moment = _tilted(grid, logs, rate)
+    mean = float(grid @ tilted)
+    deviation = math.sqrt(float(((grid - mean) ** 2) @ tilted))
+    room = steps * abs(mean) + grid[-1] + 12 * deviation * math.sqrt(steps) + 4 * width
+    size = 1 << math.ceil(math.log2(2 * room / width))
+    sums = scipy.fft.irfft(scipy.fft.rfft(tilted, size) ** steps, size)
+    index = np.arange(1, size // 2)
+    values = width * index
+    chances = np.maximum(sums[(index - steps * law.start) % size], 0)
+    exponents = np.minimum(steps * log_moment - rate * values, 700.0)
+    inside = float(values @ (chances * np.exp(exponents)))
+    high = float(values[-1])
+    return inside * (1 + ROUNDING * steps) + _above(grid, logs, coarse, steps, high)
+
+
+def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
+    """Return the masses of the tilted law, and the logarithm of its moment M."""
+    exponents = logs + rate * grid
+    peak = float(exponents.max())
+    weights = np.exp(exponents - peak)
+    total = float(weights.sum())
+    return weights / total, peak + math.log(total)
+
+
+def _tilt(grid: Vector, logs: Vector) -> float:
+    """Return the rate at which the tilted law has mean 0; 0 if its mean is not negative."""
+
+    def mean(rate: float) -> float:
+        return float(grid @ _tilted(grid, logs, rate)[0])
+
+    reachable = grid[-1]
+    if reachable <= 0 or mean(0.0) >= 0:
+        return 0.0
+    high = 1e-3 / reachable
+    while mean(high) < 0:
+        high *= 4
+    return float(brentq(mean, 0.0, high, xtol=1e-2 * high))
+
+
+def _coarse_law(grid: Vector, mass: Vector) -> tuple[Vector, Vector]:
+    """Return the means of blocks of up to 64 points, and the logarithms of their masses.
+
+    A block is narrow beside the law's standard deviation.
+    """
+    mean = float(grid @ mass)
+    deviation = math.sqrt(float((grid - mean) ** 2 @ mass))
+    every = min(64, max(1, int(deviation / (4 * (grid[1] - grid[0])))))
+    starts = np.arange(0, len(mass), every)
+    masses = np.add.reduceat(mass, starts)
+    means = np.add.reduceat(mass * grid, starts)
+    has_mass = masses > 0
+    return means[has_mass] / masses[has_mass], np.log(masses[has_mass])
+
+
+def _above(
+    grid: Vector,
+    logs: Vector,
+    coarse: tuple[Vector, Vector],
+    steps: int,
+    high: float,
+) -> float:
+    r"""Return a bound on the mean of a sum where it is above `high`.
+
+    .. math:: E[S; S > h] \le \max(h, 1/\theta)\, e^{-\theta h} (E e^{\theta D})^T
+    """
+
+    def log_bound(rate: float, points: Vector, log_masses: Vector) -> float:
+        log_moment = _tilted(points, log_masses, rate)[1]
+        return math.log(max(high, 1 / rate)) + steps * log_moment - rate * high
+
+    means, log_masses = coarse
+    deviation = math.sqrt(float(means**2 @ np.exp(log_masses)))
+    # The logarithm is convex in the rate but for a small term, so that it falls and then rises.
+    ends = (math.log(1e-3 / grid[-1]), math.log(50 / deviation + 1 / grid[-1]))
+    best = minimize_scalar(lambda x: log_bound(math.exp(x), *coarse), bounds=ends, method="bounded")
+    return math.exp(min(log_bound(math.exp(best.x), grid, logs), 700.0))
+
+
+def _points(steps: int) -> int:
+    return 18 if steps <= 10_000 else 20
+
+
+def _check_steps(steps: int) -> None:
+    ok = isinstance(steps, int | np.integer) and 1 <= steps <= MOST_STEPS
+    require(ok, "steps", f"a whole number from 1 to {MOST_STEPS:,}", steps)
