@@ -318,6 +318,7 @@ class BoundCard(Card):
     loss_class: LossClass = MEAN
     # lower bounds: the losses of the hard instance of the proof, a part of `loss_class`
     instance_class: LossClass = MEAN
+    losses: str = ""  # what these are called where they are fewer than `loss_class` says
     # The laws of the records that the statement is about, where it does not bound the gradient of
     # every record; see `laws`.
     law_class: LawClass = COORDINATE
@@ -347,7 +348,7 @@ class BoundCard(Card):
     def class_text(self) -> str:
         """The class of laws and of losses that the statement is about."""
         losses = "" if self.loss_class == MEAN else " losses"
-        return f"{self.laws}; {self.loss_class}{losses}"
+        return f"{self.laws}; {self.losses or f'{self.loss_class}{losses}'}"
 
     def meets(self, lower: "BoundCard", covers: tuple[LawClass, ...]) -> bool:
         """Whether a lower bound is about what this upper bound is about: then it is no larger.

@@ -48,6 +48,8 @@ class Distribution(ABC):
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
     # whether its mean is hidden: `draw` takes a member of a prior
     has_prior: ClassVar[bool] = False
+    # what is hidden: "labels" are targets that no linear model gives, a "parameter" gives others
+    hides: ClassVar[Literal["mean", "parameter", "labels", "median"]] = "mean"
     # whether its tail index is p + margin, so that the margin means anything
     has_margin: ClassVar[bool] = True
     independent: ClassVar[bool] = True  # whether its coordinates are

@@ -166,8 +166,9 @@ KNOWN = "one that gives the law of a coordinate (its `univariate`)"
 
 
 def lacks_density(family: type[Distribution]) -> str:
-    """Return `KNOWN` if a class of laws is not such a one, nor a two-point one; otherwise ""."""
-    return "" if gives(family, "univariate") or gives(family, "two_point") else KNOWN
+    """Return `KNOWN` if a class of laws is not such a one, nor a hard instance; otherwise ""."""
+    known = gives(family, "univariate") or gives(family, "two_point") or family.hides != "mean"
+    return "" if known else KNOWN
 
 
 def univariate_of(law: Distribution) -> Univariate:

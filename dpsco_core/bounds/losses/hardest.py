@@ -1,0 +1,66 @@
+"""The hardest member of the instances whose hidden signs are not in the mean of records."""
+
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.instances.hardest import hardest_signs
+from dpsco_core.bounds.losses import median
+from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
+from dpsco_core.bounds.losses.signs import Level
+from dpsco_core.data.hidden.far_points import FAR
+from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.problems import Problem
+from dpsco_core.problems.linear_models import LinearModelProblem
+
+
+def binding_level(budget: Budget) -> Level:
+    """Return the budget as the bounds count it that bind all of its algorithms."""
+    match budget:
+        case ZCDP(rho=rho):
+            return rho
+        case PureDP(epsilon=epsilon):
+            return epsilon, 0.0
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+
+
+def hardest_hidden(
+    problem: type[Problem],
+    family: Any,  # a class of hard instances that hide something else than a mean
+    body: ConstraintSet,
+    n: int,
+    moment_order: float,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Return the fields of the instance on which the sharpest bound of a problem is largest.
+
+    Of the bounds those count that bind every algorithm of the budget. Coordinates have moments of
+    at most 1.
+
+    Raises `InvalidInput` where a constraint set holds no such instance.
+    """
+    if family.hides == "labels":
+        return {"spike_probability": hardest_signs("linear", n, body.d, moment_order, budget)}
+    if family.hides == "median":
+        s = median.hardest(n, body.d, binding_level(budget))
+        return {"spike_probability": s, "distance": FAR * body.l2_radius}
+    corner = hidden_corner(body)
+    if corner is None:
+        raise InvalidInput(
+            "geometry must be one that holds a cube for the distribution "
+            f"{family.card.slug}, got geometry={body.name}."
+        )
+    assert issubclass(family, OneHot)
+    assert issubclass(problem, LinearModelProblem)
+    assert problem.guess is not None
+    bounds = OneHotBounds(
+        n=n,
+        moment_order=moment_order,
+        corner=corner,
+        guess=problem.guess,
+        level=binding_level(budget),
+    )
+    s, z = hardest(bounds)
+    return {"spike_probability": s, "size": z / corner.half, "paired": corner.paired}
