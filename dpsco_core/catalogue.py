@@ -18,6 +18,7 @@ from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import hardest_prior
 from dpsco_core.bounds.losses.hardest import hardest_hidden
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
+from dpsco_core.bounds.user.hardest import hardest_for_users
 from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
@@ -265,6 +266,7 @@ def make_instance(
     problem: str = "mean",
     distribution: str,
     n: int,  # records, those of all users together
+    m: int = 1,  # records of each user
     d: int,
     budget: Budget,
     moment_order: float,
@@ -305,6 +307,8 @@ def make_instance(
         own = hardest_prior(
             family, form, n, d, order, budget, math.inf if form == "linear" else radius
         )
+        if m > 1 and form == "l2":
+            own |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = own["spike_probability"]
     else:
         check_offset(offset, radius)  # by its own name and value, before a law gets parts of it

@@ -6,24 +6,13 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances.hardest import hardest_signs
 from dpsco_core.bounds.losses import median
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
-from dpsco_core.bounds.losses.signs import Level
+from dpsco_core.bounds.losses.signs import binding_level
 from dpsco_core.data.hidden.far_points import FAR
 from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems import Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
-
-
-def binding_level(budget: Budget) -> Level:
-    """Return the budget as the bounds count it that bind all of its algorithms."""
-    match budget:
-        case ZCDP(rho=rho):
-            return rho
-        case PureDP(epsilon=epsilon):
-            return epsilon, 0.0
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return epsilon, delta
 
 
 def hardest_hidden(
