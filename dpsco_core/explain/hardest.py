@@ -20,10 +20,7 @@ from dpsco_core.scenario import Scenario
 
 
 def hardest_bound(scenario: Scenario) -> Bound | None:
-    """Return the sharpest private lower bound at the chosen point that has an instance, if any.
-
-    Those that are proven with the loss at hand go before those of a wider class of losses.
-    """
+    """Return the sharpest private lower bound at the chosen point that has an instance, if any."""
     point = replace(scenario, axis=None, grid=())
     if point.level == "user" or scenario.axis == "m" or point.geometry != "l2":
         return None
@@ -32,10 +29,7 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
         return None
     known = {b.card.slug: b for b in bounds_for(point.problem)}
     proven = window(point, notions_of(point)[0]).lowers  # the largest first
-    hard = [known[slug] for slug in proven if known[slug].card.instance]
-    return next(
-        (b for b in hard if b.card.instance_problem == point.problem), next(iter(hard), None)
-    )
+    return next((known[slug] for slug in proven if known[slug].card.instance), None)
 
 
 def hardest_case(scenario: Scenario) -> Scenario | None:

@@ -55,10 +55,10 @@ def median_bound(s: float, n: int, d: int, level: Level, *, far: float = math.in
 
 
 @lru_cache(maxsize=4096)
-def hardest(n: int, d: int, level: Level) -> float:
-    """Return the s at which the bound is largest; any one is valid."""
-    chance = best_chance(lambda x: median_values(x * d, n, d, level), n, level, 1 / d)
-    return min(1.0, chance * d)
+def hardest(n: int, d: int, level: Level, largest: float = 1.0) -> float:
+    """Return the s in (0, largest] at which the bound is largest; any one is valid."""
+    chance = best_chance(lambda x: median_values(x * d, n, d, level), n, level, largest / d)
+    return min(largest, chance * d)
 
 
 _LEFT: dict[Privacy, str] = {
@@ -91,8 +91,8 @@ def _row(privacy: Privacy) -> Bound:
         paper=OWN,
         statement="docs/theory/bounds-everywhere.md, 7.5",
         summary="A few points far out along axes pull the median, and privacy hides in which "
-        f"directions. A worst case over {losses}: gradients are unit vectors, and it does not hold "
-        f"for points of bounded moments. {BINDS[privacy]}",
+        f"directions. A worst case over {losses}: gradients are unit vectors with a mean within R, "
+        f"and it does not hold for points of bounded moments. {BINDS[privacy]}",
         kind="lower",
         quantity="excess risk",
         constant="explicit",
@@ -112,10 +112,14 @@ def _row(privacy: Privacy) -> Bound:
     def evaluate(setting: Setting) -> Terms:
         level, radius = level_at(setting, privacy), setting.constants.diameter / 2
         s, n, d = setting.spike_probability, setting.n, setting.d
-        if level is None or math.isinf(radius) or setting.constants.lipschitz < 1:
+        mean = setting.constants.mean_gradient_bound
+        exists = math.isfinite(radius) and mean > 0 and setting.constants.lipschitz >= 1
+        if level is None or not exists:
             return {"privacy": 0.0}
         if s is None:
-            return {"privacy": radius * median_bound(hardest(n, d, level), n, d, level)}
+            # Few enough points on axes that the mean gradient is within R.
+            s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
+            return {"privacy": radius * median_bound(s, n, d, level)}
         return {"privacy": radius * median_bound(s, n, d, level, far=FAR)}
 
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()

@@ -56,8 +56,8 @@ class OneHotBounds:
     def largest_probability(self, z: float) -> float:
         """Return the largest s at which the class allows margins of size z."""
         k, c = self.corner.signs, z / self.corner.half
-        # The quotient is below 1 or far from the largest double: c is at least tiny.
-        by_moment = k * math.pow(min(self.scale / c, 1e30), self.moment_order)
+        log = self.moment_order * (math.log(self.scale) - math.log(c))
+        by_moment = k * math.exp(min(log, 600.0))
         by_mean = max(self._lengths[0] / c, self._lengths[1] / c**2)
         return min(1.0, by_moment, by_mean)
 
