@@ -28,6 +28,7 @@ from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
 
 Unit = Literal["moment", "variance"]  # what of a coordinate is scaled to 1
+Hidden = Literal["mean", "parameter", "labels", "classes", "median"]  # what a prior hides
 
 # What a law may say of its records, and need not: see `gives`.
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
@@ -48,8 +49,7 @@ class Distribution(ABC):
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
     # whether its mean is hidden: `draw` takes a member of a prior
     has_prior: ClassVar[bool] = False
-    # what is hidden: "labels" are targets that no linear model gives, a "parameter" gives others
-    hides: ClassVar[Literal["mean", "parameter", "labels", "median"]] = "mean"
+    hides: ClassVar[Hidden] = "mean"  # what is hidden
     # whether its tail index is p + margin, so that the margin means anything
     has_margin: ClassVar[bool] = True
     independent: ClassVar[bool] = True  # whether its coordinates are

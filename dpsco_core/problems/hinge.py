@@ -37,7 +37,7 @@ class Hinge(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = HingeLink()
-    hideable = ("mean", "parameter")
+    hideable = ("mean", "parameter", "classes")
     guess = HINGE_GUESS
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:

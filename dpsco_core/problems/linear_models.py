@@ -12,7 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution, gives
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
-from dpsco_core.data.hidden import HiddenParameter
+from dpsco_core.data.hidden import CornerLabels, HiddenParameter
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.geometries import Geometry, check_offset
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel
@@ -40,6 +40,7 @@ class LinearModelProblem(OptimisationProblem):
     link: ClassVar[Link]  # the loss of the margin
     # what it costs to guess a hidden sign; None where no lower bound is made of it
     guess: ClassVar[Guess | None] = None
+    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # the two targets where they are labels
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -126,6 +127,9 @@ class LinearModelProblem(OptimisationProblem):
         return self._with_targets(rows, self._block_targets(rows.read(slice(None)), rng))
 
     def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
+        if isinstance(self.features, CornerLabels):
+            low, high = self.classes
+            return np.where(features @ self.features.label_direction < 0, low, high)
         return self.targets(features @ self.minimiser, rng)
 
     def _with_targets(self, features: DenseRows, targets: Vector) -> LinearSample:
@@ -140,9 +144,13 @@ class LinearModelProblem(OptimisationProblem):
         """
         if self.hidden is not None:
             # The losses are as large at a feature and its negative, with their targets.
-            margins = self.hidden.spike_margins(w)
-            truth = self.truth(self.hidden.spike_margins(self.minimiser))
-            loss = float(self.conditional_excess(margins, truth).mean())
+            margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
+            if self.hidden.hides == "classes":
+                labels = np.full(len(margins), self.classes[1])
+                losses = self.link.value(margins, labels) - self.link.value(best, labels)
+            else:
+                losses = self.conditional_excess(margins, self.truth(best))
+            loss = float(losses.mean())
             return ExcessRisk(value=self.hidden.spike_probability * loss)
         two_point = self.features.two_point
         if two_point is not None:
@@ -196,7 +204,7 @@ class LinearModelProblem(OptimisationProblem):
         law, p = self.features, self.moment_order
         slope, largest = self.link.slope_bound, law.record_norm
         raw = law.class_moment if self.hidden else centring_factor(p) * law.raw_coordinate(p)
-        fits = self.hidden is None or self.hidden.label_gap == 0
+        fits = self.hidden is None or self.hidden.fits_model
         trace = slope**2 * law.second_moment_trace
         smoothness = curvature * law.largest_second_moment
         return Constants(

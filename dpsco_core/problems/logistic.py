@@ -47,7 +47,8 @@ class Logistic(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = LogisticLink()
-    hideable = ("mean", "parameter")
+    hideable = ("mean", "parameter", "classes")
+    classes = (0.0, 1.0)
     guess = LOGISTIC_GUESS
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:

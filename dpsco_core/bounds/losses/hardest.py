@@ -5,13 +5,20 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances.hardest import hardest_signs
 from dpsco_core.bounds.losses import median
+from dpsco_core.bounds.losses.corner_labels import (
+    CornerBounds,
+    hardest_corner,
+    linear_excess,
+    logistic_excess,
+)
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
 from dpsco_core.bounds.losses.signs import binding_level
 from dpsco_core.data.hidden.far_points import FAR
 from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
 from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.problems import Problem
+from dpsco_core.problems import Logistic, Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 
@@ -35,6 +42,8 @@ def hardest_hidden(
     if family.hides == "median":
         s = median.hardest(n, body.d, binding_level(budget))
         return {"spike_probability": s, "distance": FAR * body.l2_radius}
+    if family.hides == "classes":
+        return {"spike_probability": _hardest_corner(problem, body, n, moment_order, budget)}
     corner = hidden_corner(body)
     if corner is None:
         raise InvalidInput(
@@ -53,3 +62,18 @@ def hardest_hidden(
     )
     s, z = hardest(bounds)
     return {"spike_probability": s, "size": z / corner.half, "paired": corner.paired}
+
+
+def _hardest_corner(
+    problem: type[Problem], body: ConstraintSet, n: int, moment_order: float, budget: Budget
+) -> float:
+    """Return the q of the corners of a simplex; on other sets, on which nothing is proven, too."""
+    bounds = CornerBounds(
+        n=n,
+        d=body.d,
+        moment_order=moment_order,
+        level=binding_level(budget),
+        loss=logistic_excess if problem is Logistic else linear_excess,
+        reach=body.radius if isinstance(body, Simplex) else body.l2_radius,
+    )
+    return hardest_corner(bounds)

@@ -8,7 +8,13 @@ the gradients the bound is below that of the quadratic loss (theory/bounds-every
 
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.losses.any_labels import ANY_LABELS_RISKS
+from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
 from dpsco_core.bounds.losses.hidden_parameter import HIDDEN_PARAMETER_RISKS
 from dpsco_core.bounds.losses.median import MEDIAN_RISKS
 
-LOSS_RISKS: tuple[Bound, ...] = (*ANY_LABELS_RISKS, *HIDDEN_PARAMETER_RISKS, *MEDIAN_RISKS)
+LOSS_RISKS: tuple[Bound, ...] = (
+    *ANY_LABELS_RISKS,
+    *HIDDEN_PARAMETER_RISKS,
+    *CORNER_RISKS,
+    *MEDIAN_RISKS,
+)

@@ -2,12 +2,14 @@ r"""Spikes whose targets only repeat a sign: no linear model fits, and the loss 
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, Card
 from dpsco_core.base.coefficients import Coefficients
+from dpsco_core.data.base import Hidden
 from dpsco_core.data.hidden.parameter import HiddenParameter
 from dpsco_core.geometry.base import ConstraintSet
 
@@ -29,7 +31,8 @@ class AnyLabels(HiddenParameter):
     (1.0, 4.0, 0.0)
     """
 
-    hides = "labels"
+    hides: ClassVar[Hidden] = "labels"
+    fits_model = False
     label_gap = 1.0
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.9)
     card = Card(
@@ -61,9 +64,14 @@ class AnyLabels(HiddenParameter):
         return self.spike_probability * float(self.spike_margins(v)[0]) ** 2
 
     @property
+    def record_size(self) -> float:
+        r"""The size :math:`q^{-1/p}` of the entries of a spike."""
+        return math.pow(self.spike_probability, -1 / self.moment_order)
+
+    @property
     def spike(self) -> Vector:
         r"""The feature :math:`q^{-1/p}\nu`, shape (d,); its negative is as likely."""
-        return math.pow(self.spike_probability, -1 / self.moment_order) * self.signs
+        return self.record_size * self.signs
 
     def parameter(self, body: ConstraintSet) -> Vector:
         return body.support_point(self.spike)

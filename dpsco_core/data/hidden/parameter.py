@@ -8,12 +8,13 @@ that the target repeats. See theory/bounds-everywhere.md, 7.
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.data.base import Hidden
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.geometry.base import ConstraintSet
 
@@ -30,7 +31,8 @@ class HiddenParameter(HardInstance):
     # the hidden signs, as many as `sign_count`; None until they are drawn
     pattern: tuple[int, ...] | None = None
 
-    hides: ClassVar[Literal["mean", "parameter", "labels", "median"]] = "parameter"
+    hides: ClassVar[Hidden] = "parameter"
+    fits_model: ClassVar[bool] = True  # whether the targets are those of the true parameter
     # By how much the target of a spike is farther from 0 than its true margin is, where the
     # problem has residuals.
     label_gap: ClassVar[float] = 0.0

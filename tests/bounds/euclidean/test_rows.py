@@ -40,7 +40,7 @@ LQ_METHODS = (
 # them.
 OF_UNIT_SLOPES = {
     f"lower.sco.{problem}-{notion}"
-    for problem in ("huber", "hinge", "logistic", "geometric-median")
+    for problem in ("huber", "hinge", "logistic", "geometric-median", "logistic-corners")
     for notion in ("cdp", "approx")
 }
 INHOMOGENEOUS = {

@@ -25,6 +25,7 @@ CASES = (
     ("logistic", "one-hot"),
     ("geometric-median", "far-points"),
 )
+ON_SIMPLEX = (("hinge", "corner-labels"), ("logistic", "corner-labels"))
 BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": None, "delta": None, "rho": 0.3},
     {"epsilon": 2.0, "delta": 1e-5},
@@ -62,6 +63,17 @@ def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law
     assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
     assert {c.bound.rsplit("-", 1)[1] for c in made} >= {"cdp"}
     assert all(c.bound.startswith(f"lower.sco.{problem}") for c in made)
+
+
+@pytest.mark.parametrize(("problem", "law"), ON_SIMPLEX)
+def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law: str) -> None:
+    made = []
+    for budget in BUDGETS[:2]:
+        chosen = point(problem, law, budget, geometry="simplex")
+        methods = [m for m in methods_for(problem) if private(method_card(m))]
+        made += [c for m in methods[:12] for c in compare(chosen, m, 16)]
+    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
+    assert {c.bound for c in made} >= {f"lower.sco.{problem}-corners-cdp"}
 
 
 @pytest.mark.slow
