@@ -16,7 +16,9 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import hardest_prior
+from dpsco_core.bounds.losses.hardest import hardest_hidden
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
+from dpsco_core.bounds.user.hardest import hardest_for_users
 from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
@@ -228,6 +230,7 @@ def make_instance(
     problem: str = "mean",
     distribution: str,
     n: int,  # records, those of all users together
+    m: int = 1,  # records of each user
     d: int,
     budget: Budget,
     moment_order: float,
@@ -259,11 +262,17 @@ def make_instance(
     order = kind.feature_order(moment_order)
     probability: float | None = None
     own: dict[str, Any]
-    if family.has_prior:
+    if family.hides != "mean":
+        body = geometry.constraint(d, radius)
+        own = hardest_hidden(kind, family, body, n, order, budget)
+        probability = own["spike_probability"]
+    elif family.has_prior:
         form = kind.card.loss_class.form
         own = hardest_prior(
             family, form, n, d, order, budget, math.inf if form == "linear" else radius
         )
+        if m > 1 and form == "l2":
+            own |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = own["spike_probability"]
     else:
         check_offset(offset, radius)  # by its own name and value, before a law gets parts of it

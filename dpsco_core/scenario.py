@@ -69,9 +69,10 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            # The bounds on users see all their items (`Bound.seen`), and a hard instance is the
-            # hardest for these.
+            # A hard instance of a mean is the hardest for so many users; the bounds on losses see
+            # all their items (`Bound.seen`), and an instance is the hardest for these.
             n=self.n * self.m,
+            m=self.m,
             d=self.d,
             budget=self.budget,
             moment_order=self.p,

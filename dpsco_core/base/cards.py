@@ -317,6 +317,7 @@ class BoundCard(Card):
     loss_class: LossClass = MEAN
     # lower bounds: the losses of the proof's hard instance, a part of `loss_class`
     instance_class: LossClass = MEAN
+    losses: str = ""  # the name of these losses where they are fewer than those of `loss_class`
     # the laws of the records in the statement, unless it bounds the gradient of every record; see
     # `laws`
     law_class: LawClass = COORDINATE
@@ -346,7 +347,7 @@ class BoundCard(Card):
     def class_text(self) -> str:
         """The classes of laws and of losses of the statement."""
         losses = "" if self.loss_class == MEAN else " losses"
-        return f"{self.laws}; {self.loss_class}{losses}"
+        return f"{self.laws}; {self.losses or f'{self.loss_class}{losses}'}"
 
     def is_comparable_with(self, lower: "BoundCard", covers: tuple[LawClass, ...]) -> bool:
         """Whether a lower bound cannot exceed this upper bound.

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import BoundCard, Privacy
 from dpsco_core.base.law_classes import BOUNDED, COORDINATE, DIRECTIONAL, SHIFTS, VARIANCE, LawClass
-from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.base.loss_classes import MEAN, LossClass
 from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP, concentrated_rho, pure_epsilon
 from dpsco_core.problems.base import Setting
@@ -48,9 +48,30 @@ def whom(card: BoundCard, budget: Budget | None = None) -> str:
             return f"zCDP algorithm{at}"
 
 
-def of_class(setting: Setting) -> Setting:
-    """Return the setting at which no more is certified than moments of coordinates and R."""
+def laws_for(losses: LossClass) -> LawClass:
+    """Return the class of laws over which worst cases of a problem's losses are meant.
+
+    Where the loss of every record is Lipschitz, as a distance is, data may be anywhere.
+    """
+    return BOUNDED if losses.lipschitz else COORDINATE
+
+
+def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
+    """Return the setting at which no more is certified than moments of coordinates and R.
+
+    Of bounded gradients their bound is certified, and what follows from it: not how smooth the
+    risk of a law is.
+    """
     known = setting.constants
+    if laws == BOUNDED:
+        steep = replace(
+            known,
+            minimum_variance=math.inf,
+            smoothness=math.inf,
+            sample_smoothness=math.inf,
+            minimum_interior=False,
+        )
+        return replace(setting, constants=steep, spike_probability=None)
     spread = math.sqrt(setting.d) * moment_scale(setting)
     widest = replace(
         known,

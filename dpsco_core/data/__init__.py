@@ -5,6 +5,7 @@ from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import Hypercube, Spike
+from dpsco_core.data.hidden import AnyLabels, CornerLabels, FarPoints, OneHot
 from dpsco_core.data.log_normal import LogNormal
 from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.rows import DenseRows, Rows
@@ -21,17 +22,25 @@ DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     Spike,
     Hypercube,
     Tracing,
+    OneHot,
+    AnyLabels,
+    FarPoints,
+    CornerLabels,
 )
 
 __all__ = [
     "DISTRIBUTIONS",
+    "AnyLabels",
+    "CornerLabels",
     "DenseRows",
     "Distribution",
     "EllipticalT",
+    "FarPoints",
     "Gaussian",
     "GeneratedRows",
     "Hypercube",
     "LogNormal",
+    "OneHot",
     "Pareto",
     "Rows",
     "SkewedPareto",

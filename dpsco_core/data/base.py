@@ -28,6 +28,7 @@ from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
 
 Unit = Literal["moment", "variance"]  # the quantity of a coordinate that is scaled to 1
+Hidden = Literal["mean", "parameter", "labels", "classes", "median"]  # what a prior hides
 
 # Questions that a law may leave open: see `overrides_answer`.
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
@@ -48,6 +49,7 @@ class Distribution(ABC):
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
     # whether the mean is hidden, and `draw` takes a member of a prior
     has_prior: ClassVar[bool] = False
+    hides: ClassVar[Hidden] = "mean"  # what is hidden
     # whether the tail index is p + margin; otherwise the margin has no effect
     has_margin: ClassVar[bool] = True
     independent: ClassVar[bool] = True  # whether the coordinates are independent

@@ -37,9 +37,6 @@ class HardInstance(Distribution):
     has_prior = True
     has_margin = independent = False
     tail_index = math.inf  # records are bounded
-    # The raw moment is 1. The central one is at most 1 - q, and 0 at q = 1, where the hidden mean
-    # is no easier to find.
-    class_moment = 1.0
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
@@ -55,6 +52,14 @@ class HardInstance(Distribution):
     @abstractmethod
     def mean_norm(self) -> float:
         """The largest l2 norm of a mean of the prior."""
+
+    @property
+    def class_moment(self) -> float:
+        """Return 1, the raw p-th moment.
+
+        The central one is at most 1 - q, and 0 at q = 1, where the hidden mean is as hard as ever.
+        """
+        return 1.0
 
     @property
     def noise_law(self) -> Gaussian:

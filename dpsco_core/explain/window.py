@@ -1,8 +1,10 @@
 """The window: how far the best proven upper bound is from the best proven lower one.
 
-Both are about one class of laws and of algorithms. The class is that of the lower bounds, laws with
-bounded moments of the coordinates: upper bounds are evaluated at what it certifies, and not at what
-is known of the law at hand.
+Both are about one class of laws and of algorithms. The class is that of the lower bounds: laws with
+bounded moments of the coordinates, or, of Lipschitz losses, all laws. Upper bounds are evaluated at
+what it certifies, and not at what is known of the law at hand. Where there are lower bounds that
+are proven with the loss of the problem itself, those of a wider class of losses are left out: they
+do not bind methods that know the loss.
 """
 
 import math
@@ -15,9 +17,8 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
-from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.classes import binding, covered, of_class
+from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.explain.regimes import moved
 from dpsco_core.results.report import Evaluation
@@ -108,8 +109,9 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     require(notion in allowed, "notion", " or ".join(allowed) + f" at {point.budget}", notion)
     if notion == "zcdp":
         point = replace(point, epsilon=None, delta=None, rho=point.setting.rho)
-    where = of_class(point.setting)
     problem = problem_card(point.problem)
+    laws = laws_for(problem.loss_class)
+    where = of_class(point.setting, laws)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
     wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
     # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
@@ -122,13 +124,15 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         and (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
         and b.card.applies_to(loss)
         and b.card.privacy in wanted[b.card.kind]
-        and COORDINATE in (covered(b.card, where) if b.card.kind == "upper" else (b.card.laws,))
+        and laws in (covered(b.card, where) if b.card.kind == "upper" else (b.card.laws,))
         and not b.failures(where)
     ]
     values: dict[str, dict[Bound, float]] = {"upper": {}, "lower": {}}
     for b in fitting:
         if 0 < (value := b.value(where)) < math.inf:
             values[b.card.kind][b] = value
+    with_loss = {b: v for b, v in values["lower"].items() if b.card.losses}
+    values["lower"] = with_loss or values["lower"]
     uppers = sorted(values["upper"].items(), key=lambda item: item[1])
     lowers = sorted(values["lower"].items(), key=lambda item: -item[1])
     upper, least = uppers[0] if uppers else (None, math.inf)

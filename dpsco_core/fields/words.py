@@ -67,6 +67,8 @@ def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
 
 
 def has_offset(scenario: Any) -> bool:
-    """Whether the offset has an effect: a hard instance has its own mean."""
+    """Whether the offset has an effect: a hard instance has its own mean or parameter."""
     law = catalogue.distribution_class(scenario.distribution)
-    return scenario.problem in catalogue.LINEAR_MODELS or not law.has_prior
+    return not law.has_prior or (
+        law.hides == "mean" and scenario.problem in catalogue.LINEAR_MODELS
+    )

@@ -1,5 +1,6 @@
 """Least absolute deviations."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.data.base import Distribution
 from dpsco_core.problems.base import Constants
+from dpsco_core.problems.guesses import ABSOLUTE_GUESS, labels_beyond
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import AbsoluteLink
 from dpsco_core.problems.noise import Noise, absolute_curvature, lacks_density, noise_like
@@ -22,8 +24,11 @@ class Absolute(LinearModelProblem):
     on a hard instance), p-th central moment 1 and median 0, in closed form. The conditional excess
     :math:`E|s-N| - E|N|` at :math:`s = \langle X, w-w^*\rangle` has a closed form
     (`Noise.absolute_excess`), accurate to 2e-13 :math:`(1+|s|)`. The symmetric Pareto law has no
-    (`Noise.absolute_excess`), accurate to 2e-13 :math:`(1+|s|)`. The symmetric Pareto law has no
     mass near its median, so there are many minimisers, and :math:`w^*` is one of them.
+
+    On a law that hides the true parameter there is no noise: the class of the bounds contains
+    exact labels.
+
     The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`);
     the second derivative of the conditional risk is :math:`2f(s)`, f the noise's density.
     """
@@ -37,6 +42,8 @@ class Absolute(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = AbsoluteLink()
+    hideable = ("mean", "parameter", "labels")
+    guess = ABSOLUTE_GUESS
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
@@ -48,11 +55,17 @@ class Absolute(LinearModelProblem):
         return noise_like(self.features, "median")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        if self.hidden is not None:
+            return labels_beyond(margins, self.hidden.label_gap)
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
+        if self.hidden is not None:
+            labels = labels_beyond(truth, self.hidden.label_gap)
+            return self.link.value(margins, labels) - self.link.value(truth, labels)
         return self.noise.absolute_excess(margins - truth)
 
     @property
     def constants(self) -> Constants:
-        return self.bounded_slope_constants(curvature=absolute_curvature(self.noise))
+        curvature = absolute_curvature(self.noise) if self.hidden is None else math.inf
+        return self.bounded_slope_constants(curvature=curvature)

@@ -21,6 +21,7 @@ from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LIPSCHITZ
 from dpsco_core.data.base import Distribution
+from dpsco_core.data.hidden import FarPoints
 from dpsco_core.data.scales import least_of_leading
 from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
@@ -121,11 +122,12 @@ class GeometricMedian(PointProblem):
         loss_class=LIPSCHITZ,
     )
     loss = Distance()
+    hideable = ("mean", "median")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         law = self.distribution
-        if law.two_point is not None:
+        if law.two_point is not None or self.far is not None:
             return
         is_symmetric = univariate_of(law).symmetric
         require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
@@ -148,7 +150,7 @@ class GeometricMedian(PointProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        return lacks_density(family)
+        return super().lacking(family) or lacks_density(family)
 
     @classmethod
     def mean_parts(
@@ -158,14 +160,23 @@ class GeometricMedian(PointProblem):
         return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
+    def far(self) -> FarPoints | None:
+        """The law of points so far away that their distances are linear; None elsewhere."""
+        return self.distribution if isinstance(self.distribution, FarPoints) else None
+
+    @property
     def minimiser(self) -> Vector:
         law = self.distribution
+        if self.far is not None:
+            return self.far.parameter(self.constraint)
         if law.two_point is not None:
             return _two_point_minimiser(self)
         return np.full(law.d, self._coordinate())
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess risk of `w`, shape (d,), with its standard error; see the class."""
+        if self.far is not None:
+            return ExcessRisk(value=self.far.excess(w, self.constraint))
         law, best = self.distribution, self.minimiser
         step = w - best
         if law.two_point is not None:
@@ -193,9 +204,12 @@ class GeometricMedian(PointProblem):
         )
 
     def _interior(self) -> bool:
-        """Whether the gradient vanishes at the minimiser; a hard instance has a kink there."""
+        """Whether the gradient vanishes at the minimiser; a hard instance has a kink there.
+
+        Points far away pull the median to the boundary.
+        """
         law = self.distribution
-        if law.two_point is not None:
+        if law.two_point is not None or self.far is not None:
             return False
         shift = abs(self._coordinate() - _free_coordinate(law))
         return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
@@ -234,7 +248,7 @@ def _smoothness(law: Distribution) -> float:
     the risk's second derivative is twice the density. Where scales differ, the first k coordinates,
     of scale at least :math:`s_k`, bound the whole: their value over :math:`s_k`, the least over k.
     """
-    if law.two_point is not None:
+    if law.two_point is not None or isinstance(law, FarPoints):
         return math.inf
     univariate, d = univariate_of(law), law.d
     if d == 1:

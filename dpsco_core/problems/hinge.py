@@ -9,6 +9,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
+from dpsco_core.problems.guesses import HINGE_GUESS
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HingeLink
 
@@ -36,6 +37,8 @@ class Hinge(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = HingeLink()
+    hideable = ("mean", "parameter", "classes")
+    guess = HINGE_GUESS
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Return the sign of a margin of size at least 1, else a fair coin: -1 or 1."""

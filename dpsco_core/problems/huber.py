@@ -9,6 +9,7 @@ from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.data.base import Distribution
 from dpsco_core.problems.base import Constants
+from dpsco_core.problems.guesses import HUBER_GUESS, labels_beyond
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HuberLink
 from dpsco_core.problems.noise import Noise, huber_curvature, lacks_density, noise_like
@@ -24,6 +25,9 @@ class Huber(LinearModelProblem):
     :math:`s = \langle X, w-w^*\rangle` has a closed form (`Noise.huber_excess`), accurate to
     1e-14 :math:`(1+s^2)`.
 
+    On a law that hides the true parameter there is no noise: the class of the bounds contains
+    exact labels.
+
     The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`)
     with :math:`\Psi''(s) = P(|N-s|\le1)`, bounded by `huber_curvature`.
     """
@@ -38,6 +42,8 @@ class Huber(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = HuberLink()
+    hideable = ("mean", "parameter", "labels")
+    guess = HUBER_GUESS
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
@@ -48,11 +54,17 @@ class Huber(LinearModelProblem):
         return noise_like(self.features, "huber")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        if self.hidden is not None:
+            return labels_beyond(margins, self.hidden.label_gap)
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
+        if self.hidden is not None:
+            labels = labels_beyond(truth, self.hidden.label_gap)
+            return self.link.value(margins, labels) - self.link.value(truth, labels)
         return self.noise.huber_excess(margins - truth)
 
     @property
     def constants(self) -> Constants:
-        return self.bounded_slope_constants(curvature=huber_curvature(self.noise))
+        curvature = huber_curvature(self.noise) if self.hidden is None else 1.0
+        return self.bounded_slope_constants(curvature=curvature)

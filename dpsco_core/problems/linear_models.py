@@ -12,10 +12,12 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
+from dpsco_core.data.hidden import CornerLabels, HiddenParameter
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.geometries import Geometry, check_offset
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel
 from dpsco_core.problems.evaluation import average, evaluation_rows
+from dpsco_core.problems.guesses import Guess
 from dpsco_core.problems.laws import centring_factor
 from dpsco_core.problems.links import Link
 from dpsco_core.problems.posed import OptimisationProblem
@@ -36,6 +38,9 @@ class LinearModelProblem(OptimisationProblem):
     features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
     offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
     link: ClassVar[Link]  # the loss of the margin
+    # what it costs to guess a hidden sign; None where no lower bound is made of it
+    guess: ClassVar[Guess | None] = None
+    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # the two targets where they are labels
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,7 +51,13 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        is_usable = overrides_answer(family, "two_point") or not family.has_prior
+        if lack := super().lacking(family):
+            return lack
+        is_usable = (
+            overrides_answer(family, "two_point")
+            or not family.has_prior
+            or issubclass(family, HiddenParameter)
+        )
         return "" if is_usable else "one with mean 0, or with a single record that is not 0"
 
     @classmethod
@@ -75,10 +86,19 @@ class LinearModelProblem(OptimisationProblem):
     @property
     def reach(self) -> float:
         r"""Bound on :math:`\|w-w^*\|_2` over the constraint set."""
+        if self.hidden is not None:  # a bound for every parameter of the prior
+            return 2 * self.l2_radius
         return self.l2_radius + float(np.linalg.norm(self.minimiser))
 
     @property
+    def hidden(self) -> HiddenParameter | None:
+        """The features' law where its prior hides the true parameter; None elsewhere."""
+        return self.features if isinstance(self.features, HiddenParameter) else None
+
+    @property
     def minimiser(self) -> Vector:
+        if self.hidden is not None:
+            return self.hidden.parameter(self.constraint)
         return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -109,6 +129,9 @@ class LinearModelProblem(OptimisationProblem):
         return self._with_targets(rows, self._block_targets(rows.read(slice(None)), rng))
 
     def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
+        if isinstance(self.features, CornerLabels):
+            low, high = self.classes
+            return np.where(features @ self.features.label_direction < 0, low, high)
         return self.targets(features @ self.minimiser, rng)
 
     def _with_targets(self, features: DenseRows, targets: Vector) -> LinearSample:
@@ -121,6 +144,16 @@ class LinearModelProblem(OptimisationProblem):
 
         Otherwise it is the average over the evaluation sample, with its standard error.
         """
+        if self.hidden is not None:
+            # The losses are as large at a feature and its negative, with their targets.
+            margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
+            if self.hidden.hides == "classes":
+                labels = np.full(len(margins), self.classes[1])
+                losses = self.link.value(margins, labels) - self.link.value(best, labels)
+            else:
+                losses = self.conditional_excess(margins, self.truth(best))
+            loss = float(losses.mean())
+            return ExcessRisk(value=self.hidden.spike_probability * loss)
         two_point = self.features.two_point
         if two_point is not None:
             spike = two_point.spike
@@ -166,23 +199,30 @@ class LinearModelProblem(OptimisationProblem):
           :math:`\|\nabla F(w)\| \le \beta\|w-w^*\|`, since :math:`\nabla F(w^*) = 0`;
         - :math:`\nabla^2 F \preceq \kappa\,E XX^\top = \beta`, with kappa the curvature of the
           conditional risk.
+
+        On a law that hides the true parameter the centring costs nothing (`class_moment`), and
+        where no parameter fits the labels the gradient at the minimiser is not 0.
         """
         law, p = self.features, self.moment_order
         slope, largest = self.link.slope_bound, law.record_norm
+        raw = law.class_moment if self.hidden else centring_factor(p) * law.raw_coordinate(p)
+        fits = self.hidden is None or self.hidden.fits_model
         trace = slope**2 * law.second_moment_trace
         smoothness = curvature * law.largest_second_moment
         return Constants(
-            coordinate_moment=centring_factor(p) * slope**p * law.raw_coordinate(p),
+            coordinate_moment=slope**p * raw,
             directional_moment=slope * law.raw_direction(p),
             variance_trace=trace if squared_slope is None else min(trace, squared_slope),
-            mean_gradient_bound=min(slope * law.raw_direction(1.0), smoothness * self.reach),
+            mean_gradient_bound=min(
+                slope * law.raw_direction(1.0), smoothness * self.reach if fits else math.inf
+            ),
             diameter=2 * self.l2_radius,
             smoothness=smoothness,
             sample_smoothness=self.link.curvature_bound * largest**2,
             lipschitz=slope * largest,
             lipschitz_second=slope * law.record_moment(2.0),
             lipschitz_moment=slope * law.record_moment(p),
-            minimum_interior=True,
+            minimum_interior=fits,
             nonnegative=True,
             twice_differentiable=twice_differentiable,
             linear_model=self.linear_model,

@@ -10,6 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
+from dpsco_core.problems.guesses import LOGISTIC_GUESS
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import LogisticLink, softplus
 
@@ -46,6 +47,9 @@ class Logistic(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = LogisticLink()
+    hideable = ("mean", "parameter", "classes")
+    classes = (0.0, 1.0)
+    guess = LOGISTIC_GUESS
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Draw labels, 1 with probability sigma(margin), else 0."""

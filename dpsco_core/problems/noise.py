@@ -170,12 +170,9 @@ NEEDS_UNIVARIATE = "one that gives the law of a coordinate (its `univariate`)"
 
 
 def lacks_density(family: type[Distribution]) -> str:
-    """Return `NEEDS_UNIVARIATE` unless a class of laws has a density or two points; else ""."""
-    return (
-        ""
-        if overrides_answer(family, "univariate") or overrides_answer(family, "two_point")
-        else NEEDS_UNIVARIATE
-    )
+    """Return `NEEDS_UNIVARIATE` unless a class of laws has a density or is a hard instance."""
+    has_density = overrides_answer(family, "univariate") or overrides_answer(family, "two_point")
+    return "" if has_density or family.hides != "mean" else NEEDS_UNIVARIATE
 
 
 def univariate_of(law: Distribution) -> Univariate:

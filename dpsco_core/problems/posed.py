@@ -17,6 +17,8 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.samples.protocol import Sample
 
+UNRELATED = "one whose hidden signs decide the answer of this problem"
+
 
 class Problem(ABC):
     """A mean to be estimated, or a risk to be minimised."""
@@ -26,6 +28,8 @@ class Problem(ABC):
     # they always are
     exact_risk: ClassVar[bool] = False
     geometry: Geometry  # the family of the set of answers
+    # what the prior of a hard instance may hide here: see `Distribution.hides`
+    hideable: ClassVar[tuple[str, ...]] = ("mean",)
 
     @property
     @abstractmethod
@@ -77,7 +81,7 @@ class Problem(ABC):
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
         """Return what a law must be, to follow "must be", if `family` is not so; otherwise ""."""
-        return ""
+        return "" if family.hides in cls.hideable else UNRELATED
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:

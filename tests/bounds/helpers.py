@@ -28,6 +28,8 @@ ARGUMENTS = {
 
 def instances_of(card: BoundCard) -> tuple[str, ...]:
     """The instances that a lower bound may have: any, unless its name is that of an argument."""
+    if card.losses:  # The problem's own instances, whatever the argument.
+        return HARD_INSTANCES
     name = card.name.lower()
     named = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
     return named[:1] or ("", *HARD_INSTANCES)

@@ -29,6 +29,7 @@ from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
 from dpsco_core.bounds.euclidean.runs import RUN_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
+from dpsco_core.bounds.losses.rows import LOSS_RISKS
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
 from dpsco_core.bounds.lq.noisy import NOISY_RISKS
 from dpsco_core.bounds.lq.phased import PHASED_RISKS
@@ -61,5 +62,6 @@ LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *OTHER_RISKS,
     *LIPSCHITZ_MOMENT_LOWER,
     *FLOOR_RISKS,
+    *LOSS_RISKS,
 )
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

@@ -90,6 +90,11 @@ def _harmonics(epsilon: float, delta: float) -> Falling:
     return falling(together * counts, values)
 
 
+def squared_overlap(count: Floats, epsilon: float, delta: float) -> Floats:
+    r"""Return :math:`\tau_b`, the share of a sign's squared error that b spikes leave."""
+    return _harmonics(epsilon, delta)(count)
+
+
 def _missed(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
     r"""Return the share of the error at b spikes.
 
@@ -111,13 +116,13 @@ def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: boo
         lambda count: _missed(form, count, epsilon, delta),
         n,
         q,
-        scale=0.7 * _spikes(epsilon, delta),
+        scale=0.7 * hidden_spikes(epsilon, delta),
         largest=math.floor(min(60 / epsilon, 1e300)),
         fine=fine,
     )
 
 
-def _spikes(epsilon: float, delta: float) -> float:
+def hidden_spikes(epsilon: float, delta: float) -> float:
     r"""Return how many spikes privacy hides: until :math:`\varepsilon b/2` or delta_b is 1."""
     if delta == 0:
         return 2 / epsilon
@@ -148,7 +153,7 @@ def best(
 ) -> float:
     """Return the q in (0, largest] that maximises `assouad`; it does not depend on d."""
     exponent = (2 if form == "squared" else 1) * spike_exponent(moment_order)
-    low, high = search_range(_spikes(epsilon, delta), n, largest)
+    low, high = search_range(hidden_spikes(epsilon, delta), n, largest)
     return maximise(
         lambda q: np.asarray(q**exponent * _mean(form, q, n, epsilon, delta, False)), low, high
     )

@@ -274,6 +274,10 @@ PACKING_SUMMARY = (
     "Privacy makes all sign patterns nearly as likely after the output as before, and then no "
     "answer is close to most of them."
 )
+PACKED_DISTANCE = (
+    r"\max_qq^{1-1/p}E[T_B],\quad T_b=\max\Big\{t-\delta_b\chi:(e^{b\varepsilon}-1)\,"
+    r"E(t-\|\nu-y\|_2)_+\le E\|\nu-y\|_2-t\text{ for all }y\Big\}" + _CLOSE
+)
 _PACKING = replace(
     _ASSOUAD_CARD,
     slug="lower.mean.approx-packing",
@@ -281,8 +285,7 @@ _PACKING = replace(
     paper=OWN,
     statement="sharper-approx-bounds, section 3, (P1)",
     summary=f"{PACKING_SUMMARY} {APPROX_CLASS}",
-    latex=r"\max_qq^{1-1/p}E[T_B],\quad T_b=\max\Big\{t-\delta_b\chi:(e^{b\varepsilon}-1)\,"
-    r"E(t-\|\nu-y\|_2)_+\le E\|\nu-y\|_2-t\text{ for all }y\Big\}" + _CLOSE,
+    latex=PACKED_DISTANCE,
 )
 _PACKING_SQUARED = replace(
     _PACKING,

@@ -9,6 +9,8 @@ from dpsco_core.bounds.base import Bound, lettered
 from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.user.explicit import EXPLICIT_RISKS
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
+from dpsco_core.bounds.user.lower_spikes import USER_SPIKES
+from dpsco_core.bounds.user.lower_tracing import USER_TRACING
 from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
 from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
 from dpsco_core.bounds.user.rates import LETTERS, USER_RATES
@@ -20,4 +22,6 @@ ALL_USER_BOUNDS: tuple[Bound, ...] = (
     *USER_BOUNDS,
     *USER_MEAN_BOUNDS,
     *projected(USER_MEAN_BOUNDS, "user"),
+    *USER_SPIKES,
+    *USER_TRACING,
 )

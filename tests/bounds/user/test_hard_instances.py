@@ -25,12 +25,23 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 def test_users_with_several_items_get_the_instance_of_all_their_items(
     problem: str, law: str, budget: dict[str, Any]
 ) -> None:
-    """Users must not be given the activation that is hardest for one item each."""
+    """Users must not be given the activation that is hardest for one item each.
+
+    Of a mean on the hypercube it is that of the bound which hides blocks, close by; on tracing it
+    may be another.
+    """
     methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)
     common = {"problem": problem, "distribution": law, "d": 20, "p": 4.0, **budget}
     users = Scenario(n=1000, m=16, methods=methods, **common)
     items = Scenario(n=16_000, **common)
-    assert users.instance.spike_probability == items.instance.spike_probability
+    known, pooled = users.instance.spike_probability, items.instance.spike_probability
+    assert known is not None and pooled is not None
+    if problem == "mean" and law == "hypercube":
+        assert pooled <= known <= 1.1 * pooled
+    elif problem == "mean" and law == "tracing":
+        assert known >= pooled
+    else:
+        assert known == pooled
 
 
 @pytest.mark.parametrize("problem", ["mean", "quadratic"])

@@ -1,0 +1,79 @@
+"""The hardest member of the instances whose hidden signs are not in the mean of records."""
+
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.instances.hardest import hardest_signs
+from dpsco_core.bounds.losses import median
+from dpsco_core.bounds.losses.corner_labels import (
+    CornerBounds,
+    hardest_corner,
+    linear_excess,
+    logistic_excess,
+)
+from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
+from dpsco_core.bounds.losses.signs import binding_level
+from dpsco_core.data.hidden.far_points import FAR
+from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.simplex import Simplex
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems import Logistic, Problem
+from dpsco_core.problems.linear_models import LinearModelProblem
+
+
+def hardest_hidden(
+    problem: type[Problem],
+    family: Any,  # a class of hard instances that hide something else than a mean
+    body: ConstraintSet,
+    n: int,
+    moment_order: float,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Return the fields of the instance on which the sharpest bound of a problem is largest.
+
+    Of the bounds those count that bind every algorithm of the budget. Coordinates have moments of
+    at most 1.
+
+    Raises `InvalidInput` where a constraint set holds no such instance.
+    """
+    if family.hides == "labels":
+        return {"spike_probability": hardest_signs("linear", n, body.d, moment_order, budget)}
+    if family.hides == "median":
+        s = median.hardest(n, body.d, binding_level(budget))
+        return {"spike_probability": s, "distance": FAR * body.l2_radius}
+    if family.hides == "classes":
+        return {"spike_probability": _hardest_corner(problem, body, n, moment_order, budget)}
+    corner = hidden_corner(body)
+    if corner is None:
+        raise InvalidInput(
+            "geometry must be one that holds a cube for the distribution "
+            f"{family.card.slug}, got geometry={body.name}."
+        )
+    assert issubclass(family, OneHot)
+    assert issubclass(problem, LinearModelProblem)
+    assert problem.guess is not None
+    bounds = OneHotBounds(
+        n=n,
+        moment_order=moment_order,
+        corner=corner,
+        guess=problem.guess,
+        level=binding_level(budget),
+    )
+    s, z = hardest(bounds)
+    return {"spike_probability": s, "size": z / corner.half, "paired": corner.paired}
+
+
+def _hardest_corner(
+    problem: type[Problem], body: ConstraintSet, n: int, moment_order: float, budget: Budget
+) -> float:
+    """Return the q of the corners of a simplex; on other sets, on which nothing is proven, too."""
+    bounds = CornerBounds(
+        n=n,
+        d=body.d,
+        moment_order=moment_order,
+        level=binding_level(budget),
+        loss=logistic_excess if problem is Logistic else linear_excess,
+        reach=body.radius if isinstance(body, Simplex) else body.l2_radius,
+    )
+    return hardest_corner(bounds)

@@ -1,0 +1,131 @@
+r"""Lower bounds for the geometric median, proven with points so far away that distances are linear.
+
+A point :math:`K\nu_je_j` has probability s/d for every coordinate j; all others are :math:`\pm Ku`
+with a fair sign. On the ball of radius r, for unit vectors v,
+:math:`0\le\|w-Kv\|-K+\langle w,v\rangle\le\frac{r^2}{2(K-r)}`, so that for large K the excess risk
+is that of the linear loss of the mean of v: see theory/bounds-everywhere.md, 7.5. The gradients are
+unit vectors, and no moment of the points is bounded.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.cards import OWN, BoundCard, Privacy
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import LIPSCHITZ, SMOOTH_LIPSCHITZ
+from dpsco_core.bounds.base import Bound, Letter, Terms
+from dpsco_core.bounds.euclidean.conditions import DIAMETER
+from dpsco_core.bounds.euclidean.conditions import LIPSCHITZ as BOUNDED_GRADIENTS
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
+from dpsco_core.bounds.losses.hidden_parameter import BINDS, level_at
+from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt_square
+from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.data.hidden.far_points import FAR, FarPoints
+from dpsco_core.problems import GeometricMedian
+from dpsco_core.problems.base import Setting
+
+
+def median_values(s: Floats, n: int, d: int, level: Level, *, fine: bool = False) -> Floats:
+    r"""Return the bound on the unit ball at every s, as K goes to infinity.
+
+    .. math:: \frac s{\sqrt d}\big[1-(Em^2)^{1/2}\big],\quad B\sim\mathrm{Bin}(n,\tfrac sd)
+
+    The root is of the mean over B: an answer may rely on those coordinates of which many records
+    tell, and the mean of roots is more than can be proven.
+    """
+    left = mean_left(unlearnt_square(level), n, s / d, level, fine=fine)
+    return np.asarray(s / math.sqrt(d) * left / (1 + np.sqrt(np.maximum(0.0, 1 - left))))
+
+
+def median_bound(s: float, n: int, d: int, level: Level, *, far: float = math.inf) -> float:
+    """Return the bound on the unit ball at s, with points `far` radii away.
+
+    Examples
+    --------
+    >>> round(median_bound(0.0102, 10_000, 20, 0.0280145), 6)
+    0.000955
+    """
+    require(0 <= s <= 1, "s", "between 0 and 1", s)
+    require(far > 1, "far", "above 1", far)
+    value = float(median_values(np.array([s]), n, d, level, fine=True)[0])
+    return max(0.0, value - 1 / (2 * (far - 1)))
+
+
+@lru_cache(maxsize=4096)
+def hardest(n: int, d: int, level: Level, largest: float = 1.0) -> float:
+    """Return the s in (0, largest] at which the bound is largest; any one is valid."""
+    chance = best_chance(lambda x: median_values(x * d, n, d, level), n, level, largest / d)
+    return min(largest, chance * d)
+
+
+_LEFT: dict[Privacy, str] = {
+    "zcdp": r"\big[1-\sqrt{E\,T(\rho B^2)^2}\big],\ "
+    r"2T\,\mathrm{artanh}\,T=\kappa\text{ at }T(\kappa)",
+    "approx": r"\big[1-\sqrt{E[1-\tau_B]}\big],\ \tau_b=\sum_i\frac{2p_iq_i}{p_i+q_i}"
+    r"\text{ over the pieces of }G^{\circ b},\ "
+    r"G(x)=\min\big(1,\,e^\varepsilon x+\delta,\,1-e^{-\varepsilon}(1-\delta-x)\big)",
+}
+LETTERS = (
+    Letter("s", "probability of a point on an axis, the best one"),
+    Letter("B", "number of points on an axis, at random"),
+    Letter("T", "largest root mean square of the posterior mean of a sign"),
+    Letter(r"\tau", "share of the squared error of a sign that b points leave"),
+    Letter("G", "largest power against one changed record of a test with false alarm x"),
+    Letter("x", ""),
+    Letter("q", ""),
+    Letter("p", ""),
+    Letter(r"\kappa", "what the output may tell"),
+)
+
+
+def _row(privacy: Privacy) -> Bound:
+    slug = GeometricMedian.card.slug
+    losses = "the distance loss with any points"
+    card = BoundCard(
+        slug=f"lower.sco.{slug}-{'cdp' if privacy == 'zcdp' else 'approx'}",
+        name=f"{GeometricMedian.card.name}, far points, "
+        f"{'zCDP' if privacy == 'zcdp' else 'every (ε, δ)'}",
+        paper=OWN,
+        statement="docs/theory/bounds-everywhere.md, 7.5",
+        summary="A few points far out along axes pull the median, and privacy hides in which "
+        f"directions. A worst case over {losses}: gradients are unit vectors with a mean within R, "
+        f"and it does not hold for points of bounded moments. {BINDS[privacy]}",
+        kind="lower",
+        quantity="excess risk",
+        constant="explicit",
+        latex=r"\frac M2\max_s\frac s{\sqrt d}"
+        + _LEFT[privacy]
+        + r",\ B\sim\mathrm{Bin}(n,\tfrac sd)",
+        privacy=privacy,
+        instance=FarPoints.card.slug,
+        instance_problem=slug,
+        loss_class=LIPSCHITZ,
+        # as the distance grows the losses of the instance are as smooth as one likes
+        instance_class=SMOOTH_LIPSCHITZ,
+        losses=losses,
+        problems=(slug,),
+    )
+
+    def evaluate(setting: Setting) -> Terms:
+        level, radius = level_at(setting, privacy), setting.constants.diameter / 2
+        s, n, d = setting.spike_probability, setting.n, setting.d
+        mean = setting.constants.mean_gradient_bound
+        exists = math.isfinite(radius) and mean > 0 and setting.constants.lipschitz >= 1
+        if level is None or not exists:
+            return {"privacy": 0.0}
+        if s is None:
+            # Few enough points on axes that the mean gradient is within R.
+            s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
+            return {"privacy": radius * median_bound(s, n, d, level)}
+        return {"privacy": radius * median_bound(s, n, d, level, far=FAR)}
+
+    budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
+    conditions = (BOUNDED_GRADIENTS, DIAMETER, L2_BALL, *budget)
+    return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=LETTERS)
+
+
+MEDIAN_RISKS: tuple[Bound, ...] = (_row("zcdp"), _row("approx"))
+"""The bounds of the geometric median."""

@@ -1,0 +1,129 @@
+r"""The one-hot instance: features of one coordinate each, targets that hide one sign each.
+
+With probability s/k a record has the feature :math:`\pm ce_j`, for each of k hidden signs; its true
+margin is :math:`\pm z` with z = c t, t half the edge of the cube of true parameters in the
+constraint set. Its target tells of the sign with probability :math:`\tau(z)`. An answer loses at
+least (theory/bounds-everywhere.md, 7)
+
+.. math:: V(z)\,s\,E\big[1-E|m|\big],\quad B\sim\mathrm{Bin}\big(n,\tfrac{s\,\tau(z)}k\big),
+
+with V the price of a guess. The class asks for :math:`\frac skc^p\le g^p`, the moment of every
+coordinate, and :math:`\min(sc\sqrt{w/k},\,\kappa\frac skc^2wM)\le R` for the norm of the mean
+gradient: w is the number of coordinates of a feature, :math:`\kappa` the curvature of the loss and
+M the diameter. Every s and z within it gives a valid bound.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt
+from dpsco_core.data.hidden.one_hot import Corner
+from dpsco_core.problems.guesses import Guess
+
+_ROUNDS = 4  # In each, sizes of margins come between the best one and its neighbours.
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneHotBounds:
+    """The bounds of one loss on the one-hot instances of a class."""
+
+    n: int
+    moment_order: float  # p, at least 2
+    corner: Corner  # the hidden signs and the true parameters in the constraint set
+    guess: Guess  # what the loss makes of a sign that is not known
+    level: Level  # the privacy budget
+    scale: float = 1.0  # g, the root of the moment bound
+    mean_bound: float = math.inf  # R, the largest norm of a mean gradient
+    diameter: float = math.inf  # M, of the constraint set
+
+    def __post_init__(self) -> None:
+        require(self.n >= 1, "n", "a positive integer", self.n)
+        require(self.moment_order >= 2, "moment_order", "at least 2", self.moment_order)
+        require(0 < self.scale < math.inf, "scale", "finite and above 0", self.scale)
+        require(self.mean_bound > 0, "mean_bound", "above 0", self.mean_bound)
+
+    def largest_margins(self, s: Floats) -> Floats:
+        """Return the largest true margins z that the class allows at s."""
+        by_moment = self.scale * (self.corner.signs / s) ** (1 / self.moment_order)
+        by_mean = np.maximum(self._lengths[0] / s, np.sqrt(self._lengths[1] / s))
+        return np.asarray(self.corner.half * np.minimum(by_moment, by_mean))
+
+    def largest_probability(self, z: float) -> float:
+        """Return the largest s at which the class allows margins of size z."""
+        k, c = self.corner.signs, z / self.corner.half
+        log = self.moment_order * (math.log(self.scale) - math.log(c))
+        by_moment = k * math.exp(min(log, 600.0))
+        by_mean = max(self._lengths[0] / c, self._lengths[1] / c**2)
+        return min(1.0, by_moment, by_mean)
+
+    @property
+    def _lengths(self) -> tuple[float, float]:
+        """Return the largest s c, and the largest s c^2, by the bound on the mean gradient.
+
+        One of the two is enough.
+        """
+        shared = self.corner.signs / (1 + self.corner.paired)
+        if math.isinf(self.mean_bound):
+            return math.inf, math.inf
+        steep = self.guess.curvature * self.diameter
+        return self.mean_bound * math.sqrt(shared), self.mean_bound * shared / steep
+
+    def values(self, s: Floats, z: Floats, *, fine: bool = False) -> Floats:
+        """Return the bound at every s and margin z, which the class must allow."""
+        chance = s * self.guess.telling(z) / self.corner.signs
+        left = mean_left(unlearnt(self.level), self.n, chance, self.level, fine=fine)
+        return np.asarray(self.guess.price(z) * s * left)
+
+    def value(self, s: float, z: float | None = None) -> float:
+        """Return the bound at s and z, the largest margin that is allowed unless one is given."""
+        probability = np.array([s])
+        margin = self.largest_margins(probability) if z is None else np.array([z])
+        return float(self.values(probability, margin, fine=True)[0])
+
+    def best(self) -> tuple[float, float]:
+        """Return s and z at which the bound is largest, on grids that are refined."""
+        n, k, level = self.n, self.corner.signs, self.level
+        if not self.guess.sizes:
+
+            def value(chance: Floats) -> Floats:
+                s = np.minimum(chance * k, 1.0)
+                return self.values(s, self.largest_margins(s))
+
+            only = min(1.0, k * best_chance(value, n, level, 1 / k))
+            return only, float(self.largest_margins(np.array([only]))[0])
+        # At margins of one size the bound is a multiple of this, until a cap on s binds.
+        free = best_chance(
+            lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
+        )
+        sizes = np.array(self.guess.sizes)
+        for _ in range(_ROUNDS):
+            s, values = self._at_sizes(sizes, free)
+            top = int(np.argmax(values))
+            near = sizes[max(top - 1, 0) : top + 2]
+            sizes = np.unique(np.concatenate([near, np.sqrt(near[1:] * near[:-1])]))
+        s, values = self._at_sizes(sizes, free)
+        top = int(np.argmax(values))
+        return float(s[top]), float(sizes[top])
+
+    def _at_sizes(self, sizes: Floats, free: float) -> tuple[Floats, Floats]:
+        """Return s and the bound at margins of each size: s as free as the class allows."""
+        most = np.array([self.largest_probability(float(z)) for z in sizes])
+        s = np.minimum(free * self.corner.signs / self.guess.telling(sizes), most)
+        return s, self.values(s, sizes)
+
+
+@lru_cache(maxsize=4096)
+def hardest(bounds: OneHotBounds) -> tuple[float, float]:
+    """Return the s and z at which the bound is largest: see `OneHotBounds.best`."""
+    return bounds.best()
+
+
+@lru_cache(maxsize=4096)
+def largest_value(bounds: OneHotBounds) -> float:
+    """Return the largest bound."""
+    return bounds.value(*hardest(bounds))

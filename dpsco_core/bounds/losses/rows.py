@@ -1,0 +1,20 @@
+"""Every lower bound that is proven with the loss of one problem, in the order of a catalogue.
+
+The slug names the problem, then the instance (nothing where it hides the true parameter), then the
+algorithms. Least squares has none of its own: with moments of its features alone, and labels that
+a linear model gives exactly, nothing bounds how far a rare record may reach, and with moments of
+the gradients the bound is below that of the quadratic loss (theory/bounds-everywhere.md, 7.6).
+"""
+
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.losses.any_labels import ANY_LABELS_RISKS
+from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
+from dpsco_core.bounds.losses.hidden_parameter import HIDDEN_PARAMETER_RISKS
+from dpsco_core.bounds.losses.median import MEDIAN_RISKS
+
+LOSS_RISKS: tuple[Bound, ...] = (
+    *ANY_LABELS_RISKS,
+    *HIDDEN_PARAMETER_RISKS,
+    *CORNER_RISKS,
+    *MEDIAN_RISKS,
+)

@@ -1,0 +1,105 @@
+r"""Hidden signs of which each record tells one: what b records that tell leave of a guess.
+
+Given which records tell of a sign, data with the other sign differ in these b records. With m the
+posterior mean of the sign, :math:`E|m|` is bounded by privacy alone (Lemma O of
+theory/bounds-everywhere.md, 7), and a guess loses a share of at least :math:`1-E|m|` of what it
+would lose without data.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_overlap
+from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+
+Level = tuple[float, float] | float  # (epsilon, delta), or rho
+# takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b
+Left = Callable[[Floats], Floats]
+
+
+def binding_level(budget: Budget) -> Level:
+    """Return the budget as the bounds count it that bind all of its algorithms."""
+    match budget:
+        case ZCDP(rho=rho):
+            return rho
+        case PureDP(epsilon=epsilon):
+            return epsilon, 0.0
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+
+
+def unknown_sign(information: Floats) -> Floats:
+    r"""Return :math:`1-T(\kappa)`, with T the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`.
+
+    With :math:`T=\tanh y` it is :math:`2/(1+e^{2y})`. Newton's method for y starts below the root;
+    at the end y is rounded up.
+
+    Examples
+    --------
+    >>> unknown_sign(np.array([0.0, 0.5, 2.0, 50.0])).round(6).tolist()
+    [1.0, 0.520902, 0.166443, 0.0]
+    """
+    kappa = np.asarray(information, dtype=np.float64)
+    y = np.maximum(np.sqrt(kappa / 2), kappa / 2)
+    for _ in range(60):
+        tangent = np.tanh(y)
+        slope = 2 * (tangent + y * (1 - tangent) * (1 + tangent))
+        step = np.where(y > 0, (2 * y * tangent - kappa) / np.where(y > 0, slope, 1.0), 0.0)
+        y = y - step
+        if np.all(np.abs(step) <= 1e-13 * y):
+            break
+    y = y * (1 + 1e-12)
+    return np.asarray(2 / (1 + np.exp(np.minimum(2 * y, 700.0))))
+
+
+def unlearnt(level: Level) -> Left:
+    r"""Return a bound on :math:`1-E|m|` at b records: :math:`1-T(\rho b^2)`, or :math:`o_b`."""
+    if isinstance(level, tuple):
+        return partial(overlap, epsilon=min(level[0], 600.0), delta=level[1])
+    return lambda count: unknown_sign(level * count**2)
+
+
+def unlearnt_square(level: Level) -> Left:
+    r"""Return a bound on :math:`1-Em^2` at b records, :math:`1-T^2(\rho b^2)` or :math:`\tau_b`."""
+    if isinstance(level, tuple):
+        return partial(squared_overlap, epsilon=min(level[0], 600.0), delta=level[1])
+    return partial(_unknown_square, level)
+
+
+def _unknown_square(rho: float, count: Floats) -> Floats:
+    left = unknown_sign(rho * count**2)
+    return np.asarray(left * (2 - left))
+
+
+def telling_count(level: Level) -> float:
+    """Return about how many records that tell of a sign privacy hides."""
+    return hidden_spikes(*level) if isinstance(level, tuple) else 1 / math.sqrt(level)
+
+
+def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = False) -> Floats:
+    """Return the mean of what B records leave, B of the law Bin(n, chance), for every chance."""
+    count = telling_count(level)
+    return expectation(
+        left,
+        n,
+        chance,
+        # beyond it the terms are below 1e-12, and may be dropped
+        largest=math.floor(min(30 * count + 30, 1e15)),
+        scale=max(1.0, 0.1 * count),
+        fine=fine,
+    )
+
+
+def best_chance(
+    value: Callable[[Floats], Floats],  # vectorised over chances
+    n: int,
+    level: Level,
+    largest: float,  # in (0, 1]
+) -> float:
+    """Return the chance in (0, largest] at which a value is largest: any one is valid."""
+    low, high = search_range(telling_count(level), n, largest)
+    return maximise(value, low, high)

@@ -1,0 +1,156 @@
+r"""Lower bounds on users' means over rare spikes: a user's whole block is a record.
+
+The items of n users are those of the hypercube of signs, each a spike with probability q. Only
+users with a spike among their m items tell of the signs: there are
+:math:`B\sim\mathrm{Bin}(n,1-(1-q)^m)` of them, and privacy hides B blocks as it hides B records:
+see theory/bounds-everywhere.md, 8.1. The gain over pooling all items is small: where a spike is
+rare enough to be hidden, few users have two.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.instances import packing
+from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.prior import (
+    APPROX_CLASS,
+    APPROXIMATE_BUDGET,
+    ZCDP_CLASS,
+    approximate_level,
+    prior_within,
+)
+from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.two_sided import curve
+from dpsco_core.bounds.losses.signs import Level
+from dpsco_core.bounds.mean import lower_information as information
+from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.problems.base import Setting
+
+
+def active_share(q: Floats, m: int) -> Floats:
+    """Return the share of users who have a spike among their m items."""
+    return np.asarray(-np.expm1(m * np.log1p(-np.minimum(q, 1 - 1e-16))))
+
+
+def item_share(active: Floats, m: int) -> Floats:
+    """Return the probability of a spike at which so many users have one."""
+    return np.asarray(-np.expm1(np.log1p(-np.minimum(active, 1 - 1e-16)) / m))
+
+
+def _hidden(d: int, level: Level, form: Form) -> tuple[Callable[[Floats], Floats], float, float]:
+    """Return the least loss at b active users, from where on it is 0, and how fast it falls."""
+    if isinstance(level, tuple):
+        losses = packing.losses(form, d, *level)
+        return losses, losses.last, 0.05 * losses.last
+    least, two_ways = curve(d, form), level * -math.expm1(-d * LOG_2)
+    last = math.floor(math.sqrt(least.last / two_ways))
+    return lambda count: least.at(two_ways * count**2), last, 0.1 * math.sqrt(d / level)
+
+
+def user_values(
+    q: Floats,
+    n: int,
+    m: int,
+    d: int,
+    moment_order: float,
+    level: Level,
+    form: Form = "l2",
+    *,
+    fine: bool = False,
+) -> Floats:
+    r"""Return the bound for n users of m items at every q.
+
+    .. math:: q^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
+
+    Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
+    """
+    loss, last, scale = _hidden(d, level, form)
+    share = active_share(q, m)
+    mean = expectation(loss, n, share, largest=last, scale=max(1.0, scale), fine=fine)
+    return np.asarray(q ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
+
+
+@lru_cache(maxsize=4096)
+def hardest_spikes(
+    n: int, m: int, d: int, moment_order: float, level: Level, largest: float, form: Form = "l2"
+) -> float:
+    """Return the q in (0, largest] at which the bound is largest."""
+    _, last, _ = _hidden(d, level, form)
+    most = float(active_share(np.array([largest]), m)[0])
+    low, high = search_range(max(1.0, last), n, most)
+
+    def value(active: Floats) -> Floats:
+        return user_values(item_share(active, m), n, m, d, moment_order, level, form)
+
+    return min(largest, float(item_share(np.array([maximise(value, low, high)]), m)[0]))
+
+
+def spikes_value(setting: Setting, form: Form, cap: float, *, notion: priors.Notion) -> float:
+    """Return the bound in moment units, with means of norm at most `cap`."""
+    level = setting.rho if notion == "zcdp" else approximate_level(setting)
+    if level is None:
+        return 0.0
+    n, m, d, order = setting.n, setting.m, setting.d, setting.moment_order
+    q = setting.spike_probability
+    if q is None:
+        largest = largest_spike_probability("hypercube", d, order, cap)
+        if largest == 0:
+            return 0.0
+        q = hardest_spikes(n, m, d, order, level, largest, form)
+    return float(user_values(np.array([q]), n, m, d, order, level, form, fine=True)[0])
+
+
+def _zcdp(setting: Setting, form: Form, cap: float) -> float:
+    return spikes_value(setting, form, cap, notion="zcdp")
+
+
+def _approx(setting: Setting, form: Form, cap: float) -> float:
+    return spikes_value(setting, form, cap, notion="approx")
+
+
+_USERS = Letter("m", "records of each user", lambda s: s.m)
+_COUNT = r"B\sim\mathrm{Bin}\big(n,1-(1-q)^m\big)"
+_OF_RECORDS = r"B\sim\mathrm{Bin}(n,q)"
+_SUMMARY = (
+    "Only users with a rare spike among their records tell of the hidden signs, and privacy hides "
+    "whole users. "
+)
+_CDP = BoundCard(
+    slug="lower.user.spikes-cdp",
+    name="Users, CDP two-sided information",
+    paper=OWN,
+    statement="docs/theory/bounds-everywhere.md, 8.1",
+    summary=_SUMMARY + ZCDP_CLASS,
+    kind="lower",
+    constant="explicit",
+    latex=r"\max_qq^{1-1/p}" + information.TOLD.replace(_OF_RECORDS, _COUNT),
+    privacy="zcdp",
+    instance="hypercube",
+    level="user",
+)
+_APPROX = replace(
+    _CDP,
+    slug="lower.user.spikes-approx",
+    name="Users, packing, every (ε, δ)",
+    statement="docs/theory/bounds-everywhere.md, 8.1 with sharper-approx-bounds, section 3, (P1)",
+    summary=_SUMMARY + APPROX_CLASS,
+    latex=priors.PACKED_DISTANCE.replace(_OF_RECORDS, _COUNT),
+    privacy="approx",
+)
+_WITHIN = prior_within(priors.on_hypercube, scaled_mean_bound)
+USER_SPIKES: tuple[Bound, ...] = (
+    priors.over_prior(_CDP, _zcdp, _WITHIN, letters=(*information.BOTH_WAYS, _USERS)),
+    priors.over_prior(
+        _APPROX, _approx, APPROXIMATE_BUDGET, _WITHIN, letters=(*priors.PACKED, _USERS)
+    ),
+)

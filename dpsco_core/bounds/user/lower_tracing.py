@@ -1,0 +1,183 @@
+r"""Tracing with users: a lower bound that sees the averages within a user.
+
+The items of a user are the biased signs of `Tracing`; :math:`M\sim\mathrm{Bin}(m,q)` are spikes.
+An accurate answer is correlated with the block of every user, by about the root of M, where M
+records of different users would add up to M: see theory/bounds-everywhere.md, 8.2. At q = 1 the
+order is :math:`\frac d{n\sqrt{\rho m}}`, that of averages; at small q it is that of rare spikes.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
+from dpsco_core.bounds.instances.prior import (
+    APPROX_CLASS,
+    APPROXIMATE_BUDGET,
+    ZCDP_CLASS,
+    approximate_level,
+    prior_within,
+)
+from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.tracing import (
+    CONCENTRATED,
+    FULL,
+    SHAPES,
+    expectile,
+    largest_tracing_probability,
+    median_gain,
+    tracing_shape,
+)
+from dpsco_core.bounds.losses.signs import Level
+from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.problems.base import Setting
+
+_SUMMED = 200.0  # Up to this mean number of spikes the mean of its root is a sum.
+
+
+@lru_cache(maxsize=65_536)
+def mean_root(m: int, q: float) -> float:
+    r"""Return :math:`E\sqrt M`, or slightly more, for :math:`M\sim\mathrm{Bin}(m,q)`.
+
+    Beyond 200 expected spikes Jensen's :math:`\sqrt{mq}` is at most 0.1 % above it.
+    """
+    mean = m * q
+    if mean > _SUMMED or q >= 1:
+        return math.sqrt(mean)
+    top = min(m, math.ceil(mean + 10 * math.sqrt(mean) + 40))
+    counts = np.arange(1.0, top + 1)
+    weights = np.exp(log_pmf(counts, m, np.array([q])))
+    # Of the terms beyond, with a share below 1e-15, each counts for the whole block.
+    return min(math.sqrt(mean), mean, float(weights @ np.sqrt(counts)) + 1e-15 * math.sqrt(m))
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserTracing:
+    """The bound (U) for n users of m items, at a privacy level and a spread of the prior."""
+
+    n: int
+    m: int
+    d: int
+    moment_order: float  # p, at least 2
+    level: Level
+    spread: float = FULL  # r, of the biases
+
+    def __post_init__(self) -> None:
+        for name in ("n", "m", "d"):
+            require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
+
+    def leakage(self, q: float) -> float:
+        r"""Return x: what the blocks of all users may reveal, for :math:`\|f\|\le1`."""
+        root, square, mean = mean_root(self.m, q), self.spread**2, self.m * q
+        if not isinstance(self.level, tuple):
+            return self.n * math.sqrt(2 * self.level) * square * root
+        epsilon, delta = self.level
+        reach = 2 * square / (1 + math.sqrt(1 - square))
+        fresh = math.sqrt(2 * max(epsilon, 0.5)) * square * root
+        fresh += delta * reach * math.sqrt(self.d) * mean
+        if epsilon > 600:
+            return self.n * fresh
+        # E M^(3/2) is at most the root of E M times E M^2 (Cauchy and Schwarz).
+        blocks = math.sqrt(mean * (mean * (1 - q) + mean**2))
+        c = max(expectile(epsilon), math.sqrt(delta * self.d * blocks / root))
+        return self.n * min(fresh, square * (c * root + delta * self.d * blocks / c))
+
+    def values(self, q: Floats, u: Floats) -> Floats:
+        """Return the bound at every q (rows) and shape u (columns); 0 for d = 1."""
+        gain = median_gain(u, self.d, self.spread)
+        x = np.array([self.leakage(float(one)) for one in q])[:, None]
+        root = 2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300)
+        return np.asarray(q[:, None] ** spike_exponent(self.moment_order) * root)
+
+    def best(self, largest: float, u: Floats = SHAPES) -> float:
+        """Return the q in (0, largest] at which the bound is largest, at the best shape."""
+        low = min(largest, 1e-2 / (self.n * self.m))
+        return maximise(lambda q: self.values(q, u).max(axis=1), low, largest)
+
+    def at(self, q: float, u: Floats = SHAPES) -> float:
+        """Return the bound at q, at the best of some shapes."""
+        return float(self.values(np.array([q]), u).max())
+
+
+@lru_cache(maxsize=4096)
+def largest_tracing(bounds: UserTracing, largest: float) -> float:
+    """Return the largest bound over q in (0, largest]."""
+    return bounds.at(bounds.best(largest))
+
+
+def tracing_value(setting: Setting, _: Form, cap: float, *, notion: priors.Notion) -> float:
+    """Return the bound in moment units, with means of norm at most `cap`.
+
+    On data at the spread and the shape that these have.
+    """
+    level = setting.rho if notion == "zcdp" else approximate_level(setting)
+    if level is None:
+        return 0.0
+    d, order, q = setting.d, setting.moment_order, setting.spike_probability
+    bounds = UserTracing(n=setting.n, m=setting.m, d=d, moment_order=order, level=level)
+    if q is not None:
+        shape = np.array([tracing_shape(d, order)])
+        return replace(bounds, spread=CONCENTRATED).at(q, shape)
+    largest = largest_tracing_probability(d, order, cap)
+    return largest_tracing(bounds, largest) if largest > 0 else 0.0
+
+
+_LETTERS = (
+    *priors.TRACED,
+    Letter("m", "records of each user", lambda s: s.m),
+    Letter("M", "number of a user's records that are spikes, at random"),
+)
+_SUMMARY = (
+    "An accurate mean is correlated with the block of each user, by the root of its records that "
+    "count; privacy limits that. "
+)
+_ROOT = (
+    r"\max_{q,u}q^{1-1/p}\frac{2G}{x+\sqrt{x^2+4uG}},\ "
+    r"G=(\bar m)_+\Big(1-\frac v{2\bar m^2}\Big)_+^2,\ \bar m=\frac{du}{1+u}-1,\ "
+    r"v=\frac{2du}{(1+u)^2(u+3)},\ M\sim\mathrm{Bin}(m,q),\ "
+)
+_CDP = BoundCard(
+    slug="lower.user.tracing-cdp",
+    name="Users, CDP tracing",
+    paper=OWN,
+    statement="docs/theory/bounds-everywhere.md, 8.2, (U)",
+    summary=_SUMMARY + ZCDP_CLASS,
+    kind="lower",
+    constant="explicit",
+    latex=_ROOT + r"x=n\sqrt{2\rho}\,E\sqrt M",
+    privacy="zcdp",
+    instance="tracing",
+    level="user",
+)
+_APPROX = replace(
+    _CDP,
+    slug="lower.user.tracing-approx",
+    name="Users, tracing, every (ε, δ)",
+    summary=_SUMMARY + APPROX_CLASS,
+    latex=_ROOT + r"x=n\min\Big\{\sqrt{2\max(\varepsilon,\tfrac12)}\,E\sqrt M+2\delta\sqrt d\,mq,\ "
+    r"cE\sqrt M+\frac{\delta d}cEM^{3/2}\Big\},\ (e^\varepsilon-1)E(Z-c)_+\le c",
+    privacy="approx",
+)
+
+
+_INSIDE = prior_within(partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound)
+USER_TRACING: tuple[Bound, ...] = (
+    priors.over_prior(
+        _CDP, partial(tracing_value, notion="zcdp"), _INSIDE, priors.D_TWO, letters=_LETTERS
+    ),
+    priors.over_prior(
+        _APPROX,
+        partial(tracing_value, notion="approx"),
+        APPROXIMATE_BUDGET,
+        _INSIDE,
+        priors.D_TWO,
+        letters=_LETTERS,
+    ),
+)

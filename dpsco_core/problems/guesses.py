@@ -1,0 +1,87 @@
+r"""What it costs to guess the sign of a margin: the losses behind the bounds on each loss.
+
+A feature is known, its true margin is :math:`\pm z`, and both signs are as likely after all that an
+algorithm has released. The least mean excess over all margins that can be answered is the *price*
+:math:`V(z)`. With posterior mean m of the sign the least excess is concave and even in m (it is a
+minimum of linear functions, one for each answer), and 0 at :math:`m=\pm1`: it is at least
+:math:`(1-|m|)V(z)`. See theory/bounds-everywhere.md, 7.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.problems.links import HuberLink
+
+# Margins of hidden signs that are to be at least 1, and must not fall below it by rounding.
+ABOVE_ONE = 1 + 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """What a problem's loss is worth at features with true margins of one size."""
+
+    # takes sizes z > 0, shape (k,), and returns the prices
+    price: Callable[[Vector], Vector]
+    # takes sizes and returns the share of records whose target tells of the sign: of the others the
+    # target is a fair coin
+    telling: Callable[[Vector], Vector]
+    curvature: float = math.inf  # bound on the curvature of the conditional risk in the margin
+    # sizes at which the bound is sought; empty where the largest that is allowed is the best
+    sizes: tuple[float, ...] = ()
+
+
+def labels_beyond(margins: Vector, gap: float) -> Vector:
+    """Return labels that are farther from 0 than their true margins by `gap`; 0 at a margin of 0.
+
+    Without a gap they are the margins.
+    """
+    return margins + gap * np.sign(margins) if gap > 0 else margins
+
+
+def _always(sizes: Vector) -> Vector:
+    return np.ones_like(sizes)
+
+
+def _absolute_price(sizes: Vector) -> Vector:
+    """Return the sizes: the answer is 0, whose residual is one of them."""
+    return np.asarray(sizes, dtype=np.float64)
+
+
+def _huber_price(sizes: Vector) -> Vector:
+    """Return Huber's loss of the sizes: by convexity no answer is better than 0."""
+    return HuberLink().value(np.asarray(sizes, dtype=np.float64), np.zeros(1))
+
+
+def _hinge_price(sizes: Vector) -> Vector:
+    """Return 1 from a margin of 1 on, where the label is the sign, and 0 below: it is a coin."""
+    return (np.asarray(sizes) >= 1).astype(np.float64)
+
+
+def _logistic_price(sizes: Vector) -> Vector:
+    r"""Return :math:`\ln2-h((1+\tau)/2)`, h the entropy: the relative entropy to a fair coin."""
+    share = _logistic_share(sizes)
+    return np.asarray(((1 + share) * np.log1p(share) + (1 - share) * np.log1p(-share)) / 2)
+
+
+def _logistic_share(sizes: Vector) -> Vector:
+    r"""Return :math:`\tau=\tanh\frac z2`.
+
+    A label is the sign with probability :math:`\frac{1+\tau}2`: with probability :math:`\tau` it
+    is, and else it is a fair coin. It is kept below 1, where prices only fall.
+    """
+    return np.minimum(np.tanh(np.asarray(sizes) / 2), 1 - 1e-15)
+
+
+ABSOLUTE_GUESS = Guess(price=_absolute_price, telling=_always)
+HUBER_GUESS = Guess(price=_huber_price, telling=_always, curvature=1.0)
+HINGE_GUESS = Guess(price=_hinge_price, telling=_always, sizes=(ABOVE_ONE,))
+LOGISTIC_GUESS = Guess(
+    price=_logistic_price,
+    telling=_logistic_share,
+    curvature=0.25,
+    sizes=tuple(np.geomspace(0.1, 16.0, 23).tolist()),
+)

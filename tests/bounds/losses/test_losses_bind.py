@@ -1,0 +1,114 @@
+"""On the instances of a loss, no private optimiser of the catalogue beats its own lower bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.catalogue import default_methods, method_card, methods_for
+from dpsco_core.explain.hardest import hardest_case, impossible
+from dpsco_core.results.report import bound_setting, evaluate_all
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+from tests.bounds.test_lower_bounds_bind import Comparison, compare
+
+CASES = (
+    ("absolute", "one-hot"),
+    ("absolute", "any-labels"),
+    ("huber", "one-hot"),
+    ("huber", "any-labels"),
+    ("hinge", "one-hot"),
+    ("logistic", "one-hot"),
+    ("geometric-median", "far-points"),
+)
+ON_SIMPLEX = (("hinge", "corner-labels"), ("logistic", "corner-labels"))
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {"epsilon": None, "delta": None, "rho": 0.3},
+    {"epsilon": 2.0, "delta": 1e-5},
+    {"epsilon": 2.0, "delta": 0.0},
+)
+
+
+def point(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scenario:
+    common: dict[str, Any] = {
+        "n": 250,
+        "d": 6,
+        "p": 2.5,
+        "diameter": 4.0,
+        "offset": 0.0,
+        "seed": 1,
+        "methods": (),
+    }
+    return Scenario(problem=problem, distribution=law, **common | budget | fields)
+
+
+def private(card: MethodCard) -> bool:
+    return card.privacy != "none" and card.level == "item"
+
+
+def compared(problem: str, law: str, budget: dict[str, Any], trials: int) -> list[Comparison]:
+    chosen = point(problem, law, budget)
+    methods = [m for m in methods_for(problem) if private(method_card(m))]
+    quick = [m for m in methods if m in default_methods(problem)] or methods[:2]
+    return [c for method in quick for c in compare(chosen, method, trials)]
+
+
+@pytest.mark.parametrize(("problem", "law"), CASES)
+def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law: str) -> None:
+    made = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
+    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
+    assert {c.bound.rsplit("-", 1)[1] for c in made} >= {"cdp"}
+    assert all(c.bound.startswith(f"lower.sco.{problem}") for c in made)
+
+
+@pytest.mark.parametrize(("problem", "law"), ON_SIMPLEX)
+def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law: str) -> None:
+    made = []
+    for budget in BUDGETS[:2]:
+        chosen = point(problem, law, budget, geometry="simplex")
+        methods = [m for m in methods_for(problem) if private(method_card(m))]
+        made += [c for m in methods[:12] for c in compare(chosen, m, 16)]
+    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
+    assert {c.bound for c in made} >= {f"lower.sco.{problem}-corners-cdp"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "law"), CASES)
+def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -> None:
+    made = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
+    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
+
+
+@pytest.mark.parametrize(("problem", "law"), CASES)
+def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) -> None:
+    """Its red region is the bound of the loss, at the spike probability of the data."""
+    chosen = point(problem, law, BUDGETS[0])
+    (known,) = impossible(chosen)
+    assert known.bound.card.instance_problem == problem
+    assert known.value > 0
+    own = chosen.setting.spike_probability
+    assert bound_setting(chosen, known.bound).spike_probability == own
+    if law == "one-hot" and problem in ("absolute", "huber"):
+        return  # any labels are harder
+    ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))
+    hardest = hardest_case(ordinary)
+    assert hardest is not None
+    assert (hardest.problem, hardest.distribution) == (problem, law)
+
+
+@pytest.mark.parametrize("geometry", ["l1", "linf", "simplex", "solid-simplex", "group-l1"])
+@pytest.mark.parametrize("problem", ["absolute", "huber", "hinge", "logistic"])
+def test_a_hidden_parameter_has_a_bound_on_every_set(problem: str, geometry: str) -> None:
+    chosen = point(problem, "one-hot", BUDGETS[0], geometry=geometry, d=10, methods=("sco.erm",))
+    (known,) = impossible(chosen)
+    assert known.value > 0 and not known.failures
+    (outcome,) = study(replace(chosen, trials=1))
+    assert outcome.not_applicable or np.isfinite(outcome.error)
+    ordinary = replace(chosen, distribution="gaussian", methods=())
+    slug = f"lower.sco.{problem}-cdp"
+    (row,) = [e for e in evaluate_all(ordinary) if e.bound.card.slug == slug]
+    assert row.value > 0 and not row.failures and row.applies

@@ -1,0 +1,248 @@
+"""Lower bounds that hide blocks: values, second evaluations, attacks, wrong implementations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpsco_core.bounds.instances import packing, two_sided
+from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.tracing import (
+    CONCENTRATED,
+    expectile,
+    largest_tracing_probability,
+    tracing_shape,
+)
+from dpsco_core.bounds.losses.signs import Level
+from dpsco_core.bounds.user.lower_spikes import hardest_spikes, user_values
+from dpsco_core.bounds.user.lower_tracing import UserTracing, largest_tracing, mean_root
+from dpsco_core.catalogue import bound
+from dpsco_core.data import Tracing
+from dpsco_core.explain.hardest import impossible
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
+from dpsco_core.scenario import Scenario
+from tests.bounds.helpers import setting
+from tests.folded import each
+from tests.second import second_implementation_of
+
+Floats = NDArray[np.float64]
+RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
+
+
+def traced(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+    bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
+    return largest_tracing(bounds, largest_tracing_probability(d, order, cap))
+
+
+def spiked(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+    largest = largest_spike_probability("hypercube", d, order, cap)
+    q = hardest_spikes(n, m, d, order, level, largest)
+    return float(user_values(np.array([q]), n, m, d, order, level, fine=True)[0])
+
+
+@each(
+    ("n", "m", "d", "level", "value"),
+    [
+        (1000, 64, 10, RHO, 0.01547),
+        (1000, 64, 10, (1.0, 1e-6), 0.01041),
+        (500, 4096, 50, RHO, 0.01026),
+        (500, 4096, 50, (1.0, 1e-6), 0.00687),
+        (300, 1000, 200, RHO, 0.0820),
+        (300, 1000, 200, (1.0, 1e-6), 0.0524),
+    ],
+)
+def test_tracing_with_users_has_the_values_of_its_page(
+    n: int, m: int, d: int, level: Level, value: float
+) -> None:
+    digit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    assert traced(n, m, d, 2.0, level) == pytest.approx(value, abs=0.6 * digit)
+
+
+@each(
+    ("n", "m", "d", "value"),
+    [(1000, 64, 10, 0.02752), (500, 4096, 50, 0.01597), (300, 1000, 200, 0.1193)],
+)
+def test_spikes_with_users_have_the_values_of_their_page(
+    n: int, m: int, d: int, value: float
+) -> None:
+    digit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    assert spiked(n, m, d, 2.0, RHO) == pytest.approx(value, abs=0.6 * digit)
+
+
+def test_tracing_is_larger_where_tails_are_light() -> None:
+    n, m, d, order = 200, 400, 100, 8.0
+    assert traced(n, m, d, order, RHO, math.inf) == pytest.approx(0.0606, abs=5e-5)
+    assert spiked(n, m, d, order, RHO, math.inf) == pytest.approx(0.0070, abs=5e-5)
+
+
+# -- second evaluations ---------------------------------------------------------------------------
+
+
+def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, u: float) -> float:
+    """(U) at q and u and the spread 1, by the formulas of its page and sums over all counts."""
+    counts = np.arange(m + 1)
+    weights = binom.pmf(counts, m, q)
+    root = float(weights @ np.sqrt(counts))
+    if isinstance(level, tuple):
+        epsilon, delta = level
+        fresh = math.sqrt(2 * max(epsilon, 0.5)) * root + 2 * delta * math.sqrt(d) * m * q
+        blocks = float(weights @ counts**1.5)
+        slopes = expectile(epsilon) * np.geomspace(1, 1e4, 400)
+        x = n * min(fresh, float(np.min(slopes * root + delta * d / slopes * blocks)))
+    else:
+        x = n * math.sqrt(2 * level) * root
+    excess = d * u / (1 + u) - 1
+    variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
+    gain = excess * max(0.0, 1 - variance / (2 * excess**2)) ** 2 if excess > 0 else 0.0
+    alpha = (-x + math.sqrt(x * x + 4 * u * gain)) / (2 * u)  # u alpha^2 + x alpha = G
+    return q ** (1 - 1 / order) * alpha
+
+
+@second_implementation_of("lower.user.tracing-cdp", "lower.user.tracing-approx")
+@pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
+def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
+    """Fails for sqrt(E M) in the place of E sqrt(M), for m q, for n m records, for half of G."""
+    n, m, d, order = 60, 30, 12, 3.0
+    plain = max(
+        plain_tracing(n, m, d, order, level, q, u)
+        for q in np.geomspace(1e-4, 1, 60)
+        for u in np.geomspace(0.5, 60, 40)
+    )
+    budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
+    at = replace(setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    row = bound(f"lower.user.tracing-{'cdp' if isinstance(level, float) else 'approx'}")
+    assert plain * (1 - 3e-3) <= row.value(at) <= plain * 1.01
+    assert row.failures(at) == ()
+    bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
+    exact = plain_tracing(n, m, d, order, level, 0.2, 5.0)
+    assert bounds.at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
+    # On data: the shape of these, and their spread.
+    fixed = row.value(replace(at, spike_probability=0.2))
+    own = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
+    assert fixed == pytest.approx(own * CONCENTRATED, rel=5e-3)
+
+
+@second_implementation_of("lower.user.spikes-cdp", "lower.user.spikes-approx")
+@pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
+def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
+    """The losses are computed a second time in the tests of records; B counts active users."""
+    n, m, d, order = 80, 5, 6, 3.0
+    budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
+
+    def loss(b: int) -> float:
+        if isinstance(level, tuple):
+            return float(packing.losses("l2", d, *level)(np.array([float(b)]))[0])
+        return float(two_sided.curve(d, "l2").at(np.array([level * b * b * (1 - 2.0**-d)]))[0])
+
+    losses = np.array([loss(b) for b in range(n + 1)])
+
+    def plain(q: float) -> float:
+        active = 1 - (1 - q) ** m
+        return q ** (1 - 1 / order) * float(binom.pmf(np.arange(n + 1), n, active) @ losses)
+
+    best = max(plain(q) for q in np.geomspace(1e-4, 0.5, 400))
+    at = replace(setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    row = bound(f"lower.user.spikes-{'cdp' if isinstance(level, float) else 'approx'}")
+    assert row.value(at) == pytest.approx(best, rel=1e-3)
+    assert row.failures(at) == ()
+    fixed = row.value(replace(at, spike_probability=0.03))
+    assert fixed == pytest.approx(plain(0.03), rel=1e-6)
+
+
+@each(("m", "q"), [(1, 0.3), (7, 1e-6), (50, 0.2), (1000, 0.15), (4000, 0.06), (10**6, 0.5)])
+def test_the_mean_root_errs_upwards_and_little(m: int, q: float) -> None:
+    counts = np.arange(m + 1)
+    exact = float(binom.pmf(counts, m, q) @ np.sqrt(counts))
+    assert exact * (1 - 1e-12) <= mean_root(m, q) <= exact * 1.002
+
+
+def test_users_of_one_record_have_the_bounds_of_records() -> None:
+    for level in (0.1, (1.0, 1e-6)):
+        for q in (1e-3, 0.05):
+            own = float(user_values(np.array([q]), 500, 1, 8, 3.0, level, fine=True)[0])
+            if isinstance(level, float):
+                assert own == pytest.approx(two_sided.two_sided(q, 500, 8, 3.0, level))
+            else:
+                assert own == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
+
+
+def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n, m, d = int(rng.integers(20, 2000)), int(rng.integers(2, 500)), int(rng.integers(1, 20))
+        rho, order, q = 10 ** rng.uniform(-3, 0), rng.uniform(2, 8), 10 ** rng.uniform(-6, -1)
+        own = float(user_values(np.array([q]), n, m, d, order, rho, fine=True)[0])
+        assert own >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
+
+
+# -- attacks --------------------------------------------------------------------------------------
+
+
+def attack_tracing(seed: int, draws: int) -> float:
+    """Least measured error over (U), of clipped and shrunk noisy averages of users' sums."""
+    rng = np.random.default_rng(seed)
+    n, m, d = int(rng.integers(3, 40)), int(rng.integers(1, 30)), int(rng.integers(2, 25))
+    order, rho = float(rng.uniform(2, 10)), float(10 ** rng.uniform(-2.5, 0.7))
+    bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=rho, spread=CONCENTRATED)
+    shape = tracing_shape(d, order)
+    most = largest_tracing_probability(d, order, math.inf, CONCENTRATED)
+    q = bounds.best(most, np.array([shape])) if rng.random() < 0.5 else most * rng.random()
+    value = bounds.at(q, np.array([shape]))
+    law = Tracing(d=d, moment_order=order, spike_probability=q, shape=shape, spread=CONCENTRATED)
+    size = q ** (-1 / order)
+    errors: dict[tuple[float, float], list[float]] = {}
+    for _ in range(draws):
+        drawn = law.draw(rng)
+        sums = drawn.sample(n * m, rng).x.reshape(n, m, d).sum(axis=1) / size
+        norms = np.linalg.norm(sums, axis=1)
+        for clip in (1.0, 2.0, 4.0):  # in root mean squares of a user's sum
+            radius = clip * math.sqrt(d * m * q)
+            total = (sums * np.minimum(1, radius / np.maximum(norms, 1e-12))[:, None]).sum(axis=0)
+            total += 2 * radius / math.sqrt(2 * rho) * rng.standard_normal(d)
+            for shrink in (0.1, 0.3, 0.6, 0.9):
+                answer = shrink * total * size / (n * m)
+                errors.setdefault((clip, shrink), []).append(
+                    float(np.linalg.norm(answer - drawn.mean))
+                )
+    means = [np.mean(e) + 6 * np.std(e) / math.sqrt(draws) for e in errors.values()]
+    assert min(means) >= value, (n, m, d, order, rho, q)
+    return float(min(np.mean(e) for e in errors.values())) / value if value > 0 else math.inf
+
+
+def test_no_private_mean_of_users_beats_tracing_at_60_settings() -> None:
+    assert min(attack_tracing(seed, 40) for seed in range(60)) < 4
+
+
+@pytest.mark.slow
+def test_no_private_mean_of_users_beats_tracing_at_600_settings() -> None:
+    assert min(attack_tracing(seed, 60) for seed in range(9000, 9600)) < 3
+
+
+# -- the instance ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", ["hypercube", "tracing"])
+@pytest.mark.parametrize("budget", [{"rho": 0.1, "epsilon": None, "delta": None}, {}], ids=str)
+def test_the_instance_of_users_is_where_their_bounds_are_largest(
+    law: str, budget: dict[str, Any]
+) -> None:
+    """Fails where data are drawn at the probability that is hardest for pooled records."""
+    point = Scenario(
+        distribution=law, methods=("user.mean-clipped",), n=200, m=400, d=100, p=8.0, diameter=40.0,
+        **budget,
+    )  # fmt: skip
+    q = point.instance.spike_probability
+    assert q is not None
+    (own,) = impossible(point)
+    assert own.bound.card.level == "user" and not own.failures
+    if law == "tracing":
+        assert q > 0.2  # averages are traced, and not rare spikes
+    for factor in (0.8, 1.25):
+        other = replace(point.setting, spike_probability=min(1.0, q * factor))
+        assert own.bound.value(other) <= own.value * (1 + 1e-6)
