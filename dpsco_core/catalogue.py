@@ -57,6 +57,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.IterativeDescent,
     euclidean.PrivateSgd,
     euclidean.CorrelatedDescent,
+    euclidean.FreshBatches,
     euclidean.ObjectivePerturbation,
     euclidean.ObjectivePerturbationStrong,
     euclidean.OutputPerturbation,

@@ -6,6 +6,7 @@ from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
 from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.fresh_batches import FreshBatches
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
@@ -28,6 +29,7 @@ __all__ = [
     "CoordinatewiseDescent",
     "CorrelatedDescent",
     "Erm",
+    "FreshBatches",
     "IterativeDescent",
     "NoisyGradientDescent",
     "ObjectivePerturbation",
