@@ -14,12 +14,13 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import OWN, BoundCard, Privacy
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like
+from dpsco_core.bounds.base import AtPlan, Bound, Letter, Terms, bound_like
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
     FINITE_VARIANCE,
     GAUSSIAN_BUDGET,
+    PURE_BUDGET,
     moment_scale,
 )
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, OTHER_PARAMETERS
@@ -73,14 +74,6 @@ def _fits(setting: Setting, privacy: Privacy) -> bool:
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 
-PURE_BUDGET = Hypothesis(
-    text="a pure budget",
-    check=lambda s: (
-        ""
-        if isinstance(s.budget, PureDP)
-        else f"This row is for spherical Laplace noise under a pure budget, not for {s.budget}."
-    ),
-)
 _LETTERS = (
     Letter("C", "clip radius, the best one"),
     Letter("T", "number of steps, the best one"),
