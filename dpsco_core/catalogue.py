@@ -68,6 +68,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     lq.BatchedMirrorDescent,
     lq.EuclideanReduction,
     lq.NoisyMirrorDescent,
+    lq.FrankWolfe,
 )
 # Lists, which `add` extends: whoever holds one sees what is added later.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
@@ -75,15 +76,19 @@ class Tally:
     """A running composition: one entry at a time, in constant time.
 
     Releases of different blocks of one partition of the records compose in parallel: a neighbour
-    changes one block, so that the partition costs what its dearest block costs, share by share.
-    The sums are compensated (Neumaier 1974), so that rounding does not grow with their number.
+    changes one block, so that the partition costs what its dearest block costs, share by share,
+    and exponential mechanisms run by run: the k-th run of a partition has the largest epsilon, and
+    the largest count, of the k-th runs of its blocks. The sums are compensated (Neumaier 1974), so
+    that rounding does not grow with their number.
     """
 
     def __init__(self) -> None:
         self._sums: list[_Sum] = [_Sum() for _ in NOTHING]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
-        self._choices: Choices = ()
+        self._choices: Choices = ()  # those on all records
+        self._block_choices: dict[tuple[int, int], Choices] = {}
+        self._dearest_choices: dict[int, Choices] = {}
         self._choices_first = True
         self._noise_drawn = False
 
@@ -91,9 +96,9 @@ class Tally:
         """Return the totals so far, with `entries` added, which are all of the same part."""
         extra = self._growth(*entries) if entries else NOTHING
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
-        choices, first, _ = self._chosen(*entries)
+        first, _ = self._order(*entries)
         return Totals(
-            choices=choices,
+            choices=self._all_choices(*entries),
             choices_first=first,
             rho=values[0],
             pure=values[1],
@@ -104,7 +109,9 @@ class Tally:
 
     def add(self, entry: Entry) -> None:
         """Add `entry`."""
-        self._choices, self._choices_first, self._noise_drawn = self._chosen(entry)
+        self._choices_first, self._noise_drawn = self._order(entry)
+        if entry.mechanism == "exponential":
+            self._choose(entry)
         growth = self._growth(entry)
         for total, x in zip(self._sums, growth, strict=True):
             total.add(x)
@@ -116,16 +123,37 @@ class Tally:
             dearest = self._dearest.get(partition, NOTHING)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
-    def _chosen(self, *entries: Entry) -> tuple[Choices, bool, bool]:
-        """The choices with `entries`, whether they come first, and whether noise was drawn."""
-        choices, first, noisy = self._choices, self._choices_first, self._noise_drawn
+    def _order(self, *entries: Entry) -> tuple[bool, bool]:
+        """Return whether choices come first with `entries` added, and whether noise was drawn."""
+        first, noisy = self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
-                choices = (*choices, (entry.epsilon / entry.size, entry.size))
                 first = first and not noisy
             else:
                 noisy = noisy or entry.mechanism not in PURE
-        return choices, first, noisy
+        return first, noisy
+
+    def _choose(self, entry: Entry) -> None:
+        """Add the exponential mechanisms of `entry`."""
+        if entry.part is None:
+            self._choices = (*self._choices, *_runs(entry))
+            return
+        block = (*self._block_choices.get(entry.part, ()), *_runs(entry))
+        self._block_choices[entry.part] = block
+        dearest = self._dearest_choices.get(entry.part[0], ())
+        self._dearest_choices[entry.part[0]] = _dearer(dearest, block)
+
+    def _all_choices(self, *entries: Entry) -> Choices:
+        """Return all choices that count, with those of `entries`, which are of the same part."""
+        added = tuple(run for e in entries if e.mechanism == "exponential" for run in _runs(e))
+        whole, dearest = self._choices, self._dearest_choices
+        if added and entries[0].part is None:
+            whole = (*whole, *added)
+        elif added and entries[0].part is not None:
+            part = entries[0].part
+            block = (*self._block_choices.get(part, ()), *added)
+            dearest = dearest | {part[0]: _dearer(dearest.get(part[0], ()), block)}
+        return (*whole, *(run for runs in dearest.values() for run in runs))
 
     def _growth(self, *entries: Entry) -> Shares:
         """By how much `entries`, all of the same part, would raise each total."""
@@ -143,6 +171,17 @@ class Tally:
         new = _largest(dearest, own)
         a, b, c, d, e = (x - y for x, y in zip(new, dearest, strict=True))
         return (a, b, c, d, e)
+
+
+def _runs(entry: Entry) -> Choices:
+    return ((entry.epsilon / entry.size, entry.size),)
+
+
+def _dearer(a: Choices, b: Choices) -> Choices:
+    """Return choices that cost at least what `a` does, and at least what `b` does."""
+    none = (0.0, 0)
+    pairs = zip_longest(a, b, fillvalue=none)
+    return tuple((max(x[0], y[0]), max(x[1], y[1])) for x, y in pairs)
 
 
 class _Sum:
