@@ -9,6 +9,7 @@ import numpy as np
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.geometry.base import Symmetric
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 
 
@@ -80,6 +81,14 @@ GAUSSIAN_BUDGET = Hypothesis(
         ""
         if s.gaussian_rho > 0
         else f"The method needs a zCDP or (epsilon, delta) budget, and the budget is {s.budget}."
+    ),
+)
+PURE_BUDGET = Hypothesis(
+    text="a pure budget",
+    check=lambda s: (
+        ""
+        if isinstance(s.budget, PureDP)
+        else f"This row is for noise under a pure budget, and the budget is {s.budget}."
     ),
 )
 MEAN_BOUND = Hypothesis(

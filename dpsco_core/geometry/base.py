@@ -61,6 +61,17 @@ class ConstraintSet(ABC):
         return self.radius_in(2.0)
 
     @property
+    def reach(self) -> float:
+        r"""Bound on the l2 distance of a point from the centre, exact where the centre is 0.
+
+        :math:`\|w-c\|^2\le R^2-2\min_C\langle c,w\rangle+\|c\|^2`, with c the centre and R the
+        largest norm; the diameter is one too.
+        """
+        centre = self.centre
+        square = self.l2_radius**2 + 2 * self.support(-centre) + float(centre @ centre)
+        return min(math.sqrt(max(0.0, square)), self.diameter)
+
+    @property
     @abstractmethod
     def inradius(self) -> float:
         """The smallest l2 norm of a boundary point; `InvalidInput` unless 0 is inside."""

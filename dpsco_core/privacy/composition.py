@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
@@ -75,15 +76,19 @@ class Tally:
     """A running composition that adds one entry at a time, in constant time.
 
     Releases on different blocks of one partition of the records compose in parallel: a neighbour
-    changes one block, so the partition costs as much as its most expensive block, share by share.
-    The sums are compensated (Neumaier 1974), so that rounding does not grow with their number.
+    changes one block, so the partition costs as much as its most expensive block, share by share,
+    and exponential mechanisms run by run: the k-th run of a partition has the largest epsilon, and
+    the largest count, of the k-th runs of its blocks. The sums are compensated (Neumaier 1974), so
+    that rounding does not grow with their number.
     """
 
     def __init__(self) -> None:
         self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
-        self._choices: Choices = ()
+        self._choices: Choices = ()  # those on all records
+        self._block_choices: dict[tuple[int, int], Choices] = {}
+        self._dearest_choices: dict[int, Choices] = {}
         self._choices_first = True
         self._noise_drawn = False
 
@@ -91,9 +96,9 @@ class Tally:
         """Return the totals so far with `entries`, which all have the same part, added."""
         extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
-        choices, choices_first, _ = self._choices_with(*entries)
+        choices_first, _ = self._order_with(*entries)
         return Totals(
-            choices=choices,
+            choices=self._choices_with(*entries),
             choices_first=choices_first,
             rho=values[0],
             pure=values[1],
@@ -104,7 +109,9 @@ class Tally:
 
     def add(self, entry: Entry) -> None:
         """Add one entry."""
-        self._choices, self._choices_first, self._noise_drawn = self._choices_with(entry)
+        self._choices_first, self._noise_drawn = self._order_with(entry)
+        if entry.mechanism == "exponential":
+            self._add_choices(entry)
         growth = self._growth(entry)
         for total, x in zip(self._sums, growth, strict=True):
             total.add(x)
@@ -116,20 +123,42 @@ class Tally:
             dearest = self._dearest.get(partition, NO_SHARES)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
-    def _choices_with(self, *entries: Entry) -> tuple[Choices, bool, bool]:
-        """Return the choices with `entries`, whether they come first, and if noise was drawn."""
-        choices, choices_first, is_noise_drawn = (
-            self._choices,
-            self._choices_first,
-            self._noise_drawn,
-        )
+    def _order_with(self, *entries: Entry) -> tuple[bool, bool]:
+        """Return whether choices come first with `entries` added, and whether noise was drawn."""
+        choices_first, is_noise_drawn = self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
-                choices = (*choices, (entry.epsilon / entry.size, entry.size))
                 choices_first = choices_first and not is_noise_drawn
             else:
                 is_noise_drawn = is_noise_drawn or entry.mechanism not in PURE
-        return choices, choices_first, is_noise_drawn
+        return choices_first, is_noise_drawn
+
+    def _add_choices(self, entry: Entry) -> None:
+        """Add the exponential mechanisms of `entry`."""
+        if entry.part is None:
+            self._choices = (*self._choices, *_choices_of(entry))
+            return
+        block = (*self._block_choices.get(entry.part, ()), *_choices_of(entry))
+        self._block_choices[entry.part] = block
+        dearest = self._dearest_choices.get(entry.part[0], ())
+        self._dearest_choices[entry.part[0]] = _dearest_choices(dearest, block)
+
+    def _choices_with(self, *entries: Entry) -> Choices:
+        """Return all choices that count, with those of `entries`, which all have the same part."""
+        added = tuple(
+            choices
+            for entry in entries
+            if entry.mechanism == "exponential"
+            for choices in _choices_of(entry)
+        )
+        on_all_records, dearest = self._choices, self._dearest_choices
+        if added and entries[0].part is None:
+            on_all_records = (*on_all_records, *added)
+        elif added and entries[0].part is not None:
+            part = entries[0].part
+            block = (*self._block_choices.get(part, ()), *added)
+            dearest = dearest | {part[0]: _dearest_choices(dearest.get(part[0], ()), block)}
+        return (*on_all_records, *(choices for block in dearest.values() for choices in block))
 
     def _growth(self, *entries: Entry) -> Shares:
         """Return the increase of each total by `entries`, which all have the same part."""
@@ -147,6 +176,16 @@ class Tally:
         new = _largest(dearest, block_shares)
         a, b, c, d, e = (x - y for x, y in zip(new, dearest, strict=True))
         return (a, b, c, d, e)
+
+
+def _choices_of(entry: Entry) -> Choices:
+    return ((entry.epsilon / entry.size, entry.size),)
+
+
+def _dearest_choices(a: Choices, b: Choices) -> Choices:
+    """Return choices that cost at least what `a` does, and at least what `b` does."""
+    pairs = zip_longest(a, b, fillvalue=(0.0, 0))
+    return tuple((max(x[0], y[0]), max(x[1], y[1])) for x, y in pairs)
 
 
 class _Sum:

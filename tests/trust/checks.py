@@ -151,8 +151,10 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
     """Chi-square: all noise of some runs has the scale that the ledger has recorded for it.
 
     Laplace noise apart from the rest: its energy is linear in the scale, and it takes more of it.
+    Of choices it is the score: half of the noise makes it larger by about its variance.
     """
     energy, freedom, total = {True: 0.0, False: 0.0}, {True: 0, False: 0}, 0.0
+    excess, spread = 0.0, 0.0
     data = case.crowd(0)
     for seed in itertools.count():
         tape = sound(case, data, seed)
@@ -162,6 +164,10 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
             energy[d.law == 1] += d.energy
             freedom[d.law == 1] += d.freedom
             total += float(d.noise.sum()) if d.law == 2 else 0.0
+            if d.score is not None:
+                excess, spread = excess + d.score[0], spread + d.score[1]
+        if not any(freedom.values()) and spread >= 3 * draws:
+            break
         if freedom[False] >= draws or (not freedom[False] and freedom[True] >= 4 * draws):
             break
     for kind in filter(freedom.get, (False, True)):
@@ -170,6 +176,9 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         ratio = used / free if kind else math.sqrt(used / free)
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
     assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"  # 6e-7
+    # 6e-7 in the normal approximation of the sum; the noise is 1/(1 + excess/spread) of the claim.
+    far = abs(excess) > 5 * math.sqrt(spread)
+    assert not far, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
 
 
 def check_scales(entries: tuple[Entry, ...]) -> None:

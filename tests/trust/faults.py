@@ -71,6 +71,14 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
                 return honest(*first, *change(scale, rng))
 
             patch.setattr(place, draw)
+    place = "dpsco_core.privacy.mechanisms.exponential.exponential_choice"
+    choose = _current(place)
+
+    def choice(weights: Any, rng: Any) -> Any:  # the scores in units of the noise
+        scale, rng = change(1.0, rng)
+        return choose(weights / scale, rng)
+
+    patch.setattr(place, choice)
 
 
 def _current(place: str) -> Any:

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 
 import numpy as np
 from mpmath import erfc, exp, mp, mpf, sqrt
@@ -40,14 +41,18 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
     """Add up what entries spend: all of one part, and of a partition the dearest part."""
     parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 5)
     choices: list[float] = []
+    chosen: dict[object, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
     first = True
     for entry in entries:
         kind = entry.mechanism
         if kind == CHOICE:
-            assert entry.size == 1 and entry.part is None
+            assert entry.size == 1
             assert entry.rho == entry.epsilon**2 / 8
             first = first and not parts
-            choices.append(entry.epsilon)
+            if entry.part is None:
+                choices.append(entry.epsilon)
+            else:
+                chosen[entry.part[0]][entry.part].append(entry.epsilon)
             continue
         rho, epsilon, delta = map(Fraction, (entry.rho, entry.epsilon, entry.delta))
         zero = Fraction(0)
@@ -59,6 +64,8 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
         elif kind in PURE:
             share = [zero, zero, epsilon, zero, zero]
         parts[entry.part] = [x + y for x, y in zip(parts[entry.part], share, strict=True)]
+    for blocks_of in chosen.values():  # the dearest choice of each place in a block
+        choices += [max(place) for place in zip_longest(*blocks_of.values(), fillvalue=0.0)]
     partitions: dict[object, list[list[Fraction]]] = defaultdict(list)
     for part, share in parts.items():
         partitions[part if part is None else part[0]].append(share)  # type: ignore[index]
@@ -111,6 +118,8 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
             squares = sum(Fraction(e) ** 2 / 8 for e in spent.choices)
             return not others and not spent.pure and _near(spent.gaussian + squares, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
+            if not spent.gaussian and not others and _near(spent.pure + chosen, epsilon, whole):
+                return True  # choices alone, by the sum of their epsilons
             # The recursion holds only where all choices come before all noise.
             rule = choices_delta if spent.choices_first else pairs_delta
             epsilons = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))

@@ -7,6 +7,7 @@ same points: then the exact statistics may differ by what the ledger says, and b
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,8 +68,9 @@ class Drawn:
 
     `law` is the exponent r of its density: 1 for Laplace, 2 for Gaussian, else generalized Gaussian
     with the whole vector's norm as a chi variable; `spherical` is Laplace noise whose length in l2
-    has a gamma law of shape d. `entry` is None for the noise of a test, `idle`
-    is noise that hides nothing, `steps` that of a sequence which is one entry.
+    has a gamma law of shape d. `entry` is None for the noise of a test, `idle` is noise that hides
+    nothing, `steps` that of a sequence which is one entry. `score` is that of a choice, in units of
+    its noise, over its mean; and its variance, of the probabilities that the ledger has recorded.
     """
 
     noise: Array
@@ -77,10 +79,13 @@ class Drawn:
     idle: bool = False
     steps: bool = False
     spherical: bool = False
+    score: tuple[float, float] | None = None
 
     @property
     def energy(self) -> float:
         """A chi-square variable with `freedom` degrees of freedom."""
+        if self.score is not None:
+            return 0.0  # see `check_noise`
         if self.spherical:
             return 2 * float(np.linalg.norm(self.noise))
         if self.law == 1:
@@ -92,6 +97,8 @@ class Drawn:
     @property
     def freedom(self) -> int:
         """Laplace: |z|/b is exponential, twice that is chi-square with 2 degrees of freedom."""
+        if self.score is not None:
+            return 0
         return self.noise.size * (2 if self.law == 1 else 1)
 
 
@@ -111,6 +118,21 @@ def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> Drawn:
     if isinstance(mechanism, Shaped):
         law = mechanism.noise_exponent
     return Drawn(noise / entry.noise, law, entry, spherical=spherical)
+
+
+def choice_drawn(
+    mechanism: Exponential, scores: Array, place: int, before: Any, entry: Entry
+) -> Drawn:
+    """Return the noise of a choice: a number of its own stream, and its score in units of noise."""
+    unit = mechanism.epsilon / (2 * mechanism.sensitivity)
+    log_base = np.zeros(len(scores)) if mechanism.log_base is None else mechanism.log_base
+    scaled = (scores - scores.max()) * unit
+    weights = np.exp(scaled + log_base - (scaled + log_base).max())
+    weights /= weights.sum()
+    mean = float(weights @ scaled)
+    spread = float(weights @ (scaled - mean) ** 2)
+    stream = np.random.Generator(before).random(1)
+    return Drawn(stream, 1.0, entry, score=(float(scaled[place]) - mean, spread))
 
 
 @dataclass
@@ -186,6 +208,7 @@ class _Watch:
                 self.tape.drawn.append(drawn_by(mechanism, out, ledger.entries[-1]))
                 return out
             given = np.zeros_like(value) if self.blind else value
+            before = copy.deepcopy(rng.bit_generator)
             out = honest(ledger, mechanism, given, rng, **label)
             entry = ledger.entries[-1]
             if entry.label != SOLVER:
@@ -193,7 +216,9 @@ class _Watch:
                 self.tape.statistics.append(
                     Statistic(np.array(value), entry, norm, block=entry.part)
                 )
-            if not isinstance(mechanism, Exponential):
+            if isinstance(mechanism, Exponential):
+                self.tape.drawn.append(choice_drawn(mechanism, given, out, before, entry))
+            else:
                 self.tape.drawn.append(drawn_by(mechanism, np.asarray(out) - given, entry))
             return self.release(out)
 

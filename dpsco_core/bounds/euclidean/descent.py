@@ -37,19 +37,14 @@ class RiskOnSet:
 
 
 def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
-    r"""Return what is known at a setting whose set is bounded.
+    """Return what is known at a setting whose set is bounded.
 
     Strong convexity, and a gradient that vanishes at the minimiser, count only if `strong`: a bound
     for convex losses uses neither.
-
-    :math:`\|w-c\|^2\le R^2-2\min_C\langle c,w\rangle+\|c\|^2`, with c the centre and R the largest
-    norm.
     """
     constants, body = setting.constants, setting.body
-    centre = body.centre
-    square = body.l2_radius**2 + 2 * body.support(-centre) + float(centre @ centre)
     return RiskOnSet(
-        start=min(math.sqrt(max(0.0, square)), body.diameter),
+        start=body.reach,
         span=body.diameter,
         slope=min(constants.mean_gradient_bound, constants.lipschitz),
         smoothness=constants.smoothness,

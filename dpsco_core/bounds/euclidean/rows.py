@@ -14,6 +14,7 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.floors import FLOOR_RISKS
+from dpsco_core.bounds.euclidean.fresh_batches import FRESH_BATCHES_RISKS
 from dpsco_core.bounds.euclidean.lipschitz_moments import (
     LIPSCHITZ_MOMENT_LOWER,
     LIPSCHITZ_MOMENT_RATES,
@@ -54,6 +55,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *DESCENT_RISKS,
     *NOISY_RISKS,
     *RUN_RISKS,
+    *FRESH_BATCHES_RISKS,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *INFORMATION_RISKS,

@@ -1,12 +1,13 @@
 r"""Upper bounds on the mean error at user level (theory/user-level-means.md, 3).
 
-Two are proven, for clipped records and clipped user means, at the radius of a run; one is the rate
-of Agarwal et al. (2024).
+Those for clipped records and clipped user means are proven; one is the rate of Agarwal et al.
+(2024).
 """
 
 import math
 
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
 from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -14,6 +15,7 @@ from dpsco_core.bounds.conditions import (
     DIRECTIONAL_MOMENT,
     GAUSSIAN_BUDGET,
     MEAN_BOUND,
+    PURE_BUDGET,
     moment_scale,
 )
 from dpsco_core.bounds.mean.clipped import coordinate_bias
@@ -25,6 +27,7 @@ from dpsco_core.bounds.tools import (
     directional_unit,
     rate_terms,
     root_sum_square,
+    terms_of,
     void,
 )
 from dpsco_core.methods.mean.clipped import ClippedPlan
@@ -51,9 +54,34 @@ def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
     return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
 
 
+def gaussian_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+    """Return the terms of a run with Gaussian noise; void under a pure budget."""
+    parts = at_run(plan, clipped)
+    return parts if plan.rho > 0 else void(parts.sampling)
+
+
+def pure_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+    r"""Return the terms of a run with spherical Laplace noise; void under any other budget.
+
+    :math:`\sigma^2=(d+1)\big(\frac{2R}{n\varepsilon}\big)^2` is its variance per coordinate
+    (theory/user-level-means.md, 3.5).
+    """
+    parts = at_run(plan, clipped)
+    return parts if plan.rho == 0 else void(parts.sampling)
+
+
+def best_pure(setting: Setting) -> Parts:
+    """Return the terms of a pure run at the radius at which their sum of squares is least."""
+    try:
+        plan = UserMeanClipped(tuning="theory").plan(setting)
+    except NotApplicable:  # no finite moment, or no bound on the mean: its hypotheses say so
+        return void(math.inf)
+    return pure_run(plan, of_user_means(setting))
+
+
 def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
     """Return the terms of the interval of a run that averages so many clipped vectors."""
-    return at_most(at_run(plan, clipped), plan.clip_radius, averaged, plan.setting.d)
+    return at_most(gaussian_run(plan, clipped), plan.clip_radius, averaged, plan.setting.d)
 
 
 def _epsilon(setting: Setting) -> float:
@@ -150,10 +178,50 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: at_run(plan, of_user_means(plan.setting)).each,
+            formula=lambda plan: gaussian_run(plan, of_user_means(plan.setting)).each,
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
+    ),
+)
+_PURE_LATEX = (
+    r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}^2"
+    r"+d(d+1)\Big(\frac{2R}{n\varepsilon}\Big)^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ "
+    + KAPPA
+)
+_PURE_HYPOTHESES = (PURE_BUDGET, COORDINATE_MOMENT, MEAN_BOUND)
+_PURE: tuple[Bound, ...] = (
+    bound_like(
+        _GROUP,
+        slug="upper.user.mean-clipped-pure",
+        name="Clipped user means, pure DP, proven mean error",
+        statement="User-level means, 3.5",
+        summary="The mean error under pure DP with every constant proven, at the radius that makes "
+        "this bound smallest.",
+        latex=r"\min_R" + _PURE_LATEX,
+        privacy="pure",
+        method="user.mean-clipped",
+        evaluate=terms_of(best_pure),
+        combine=root_sum_square,
+        hypotheses=_PURE_HYPOTHESES,
+    ),
+    bound_like(
+        _GROUP,
+        slug="upper.user.mean-clipped-pure-run",
+        name="Clipped user means, pure DP, proven for this run",
+        statement="User-level means, 3.5",
+        summary="The mean error under pure DP with every constant proven, at the run's radius: it "
+        "bounds what is measured.",
+        latex=_PURE_LATEX,
+        privacy="pure",
+        method="user.mean-clipped",
+        evaluate=AtPlan(
+            method=UserMeanClipped(),
+            names=PARTS,
+            formula=lambda plan: pure_run(plan, of_user_means(plan.setting)).each,
+        ),
+        combine=root_sum_square,
+        hypotheses=_PURE_HYPOTHESES,
     ),
 )
 _LETTERED = lettered(LETTERS, _BOUNDS)
@@ -181,4 +249,4 @@ _INTERVALS: tuple[Bound, ...] = (
         "User-level means, 3.4",
     ),
 )
-USER_MEAN_BOUNDS = (*_LETTERED, *_INTERVALS)
+USER_MEAN_BOUNDS = (*_LETTERED, *lettered(LETTERS, _PURE), *_INTERVALS)

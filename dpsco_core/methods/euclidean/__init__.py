@@ -7,6 +7,7 @@ from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
 from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.fresh_batches import FreshBatches
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
@@ -42,6 +43,7 @@ EUCLIDEAN_OPTIMISERS: tuple[type[Method], ...] = (
     ObjectivePerturbationStrong,
     OutputPerturbation,
     PureObjectivePerturbation,
+    FreshBatches,
 )
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "CoordinatewiseDescent",
     "CorrelatedDescent",
     "Erm",
+    "FreshBatches",
     "IterativeDescent",
     "NoisyGradientDescent",
     "ObjectivePerturbation",

@@ -1,6 +1,7 @@
 """Optimisers for sets measured in an l_q norm."""
 
 from dpsco_core.methods.base import Method
+from dpsco_core.methods.lq.frank_wolfe import FrankWolfe
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent
@@ -18,12 +19,14 @@ LQ_OPTIMISERS: tuple[type[Method], ...] = (
     BatchedMirrorDescent,
     EuclideanReduction,
     NoisyMirrorDescent,
+    FrankWolfe,
 )
 
 __all__ = [
     "LQ_OPTIMISERS",
     "BatchedMirrorDescent",
     "EuclideanReduction",
+    "FrankWolfe",
     "NoisyMirrorDescent",
     "RegularizedMirrorDescent",
     "ShuffledMirrorDescent",

@@ -85,6 +85,20 @@ def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: floa
         assert row.value(point.setting) == pytest.approx(square / 2, rel=1e-12)
 
 
+@second_implementation_of("upper.user.projected-mean-clipped-pure")
+@pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
+def test_under_pure_dp_it_is_half_the_least_squared_bound_on_a_mean(p: float, m: int) -> None:
+    point = Scenario(problem="quadratic", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0)
+    n, d, reach, kept = point.n, point.d, 2.0, min(1, math.sqrt((p - 1) / m))
+    beyond = 0.01 * 1.002 ** np.arange(6000)
+    bias = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * kept) ** p * beyond ** (1 - p)
+    noise = d * (d + 1) * (2 * (reach + beyond) / n) ** 2
+    row = bound("upper.user.projected-mean-clipped-pure")
+    assert not row.failures(point.setting)
+    square = d / (n * m) + float(np.min(bias**2 + noise))
+    assert row.value(point.setting) == pytest.approx(square / 2, rel=1e-5)
+
+
 @pytest.mark.parametrize("offset", [0.0, 0.7, 3.0])  # the last one is a mean outside of the sets
 @pytest.mark.parametrize("geometry", [L2, Geometry(kind="l1"), Geometry(kind="simplex")], ids=str)
 def test_no_projected_estimate_has_a_larger_risk(offset: float, geometry: Geometry) -> None:

@@ -292,6 +292,9 @@ def test_where_everything_holds_little_fails():
         "upper.sco.prior-kasiviswanathan",
         "upper.sco.prior-bassily-2014-empirical",
         "upper.sco.prior-bassily-2014-strong-empirical",
+        "upper.sco.fresh-batches-pure",  # pure budgets only
+        "upper.sco.fresh-batches-pure-coordinate",
+        "upper.sco.fresh-batches-pure-run",
         "lower.sco.fano-cdp",  # d too small for a code
         "lower.sco.fano-pure",
         "lower.sco-strong.fano-cdp",

@@ -11,7 +11,8 @@ from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
-from tests.second import second_implementation_of
+from tests.folded import each
+from tests.second import run_at_parameters_of, second_implementation_of
 
 RUNS = ("user.mean-group", "user.mean-clipped")
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
@@ -61,6 +62,66 @@ def test_the_root_mean_square_error_is_below_the_bound(slug: str, law: str) -> N
     sampling, _, noise = row.terms(setting).values()
     assert squares.mean() - room < row.value(setting) ** 2
     assert squares.mean() - room > sampling**2 + (noise / 2) ** 2
+
+
+PURE = replace(POINT, delta=0.0)
+
+
+def pure_square(n: int, m: int, d: int, p: float, reach: float, radius: float) -> float:
+    """The squared bound at epsilon = 1 and unit moments, in plain Python."""
+    kept = min(1.0, math.sqrt((p - 1) / m))
+    bias = math.sqrt(d) * kept + reach
+    if radius > reach:
+        tail = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * kept) ** p
+        bias = min(bias, tail / (radius - reach) ** (p - 1))
+    return d / (n * m) + bias**2 + d * (d + 1) * (2 * radius / n) ** 2
+
+
+@second_implementation_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
+@each(("p", "m", "d"), [(2.0, 64, 10), (3.0, 16, 4), (6.0, 3, 2), (2.5, 1, 7)])
+def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) -> None:
+    setting = replace(PURE, n=1000, p=p, m=m, d=d).setting
+    reach = setting.constants.mean_gradient_bound
+    best = min(pure_square(1000, m, d, p, reach, reach + 0.01 * 1.002**k) for k in range(6000))
+    own = bound("upper.user.mean-clipped-pure")
+    assert own.value(setting) == pytest.approx(math.sqrt(best), rel=1e-5)
+    run = bound("upper.user.mean-clipped-pure-run")
+    for tuning in ("practical", "theory"):
+        plan = make_method("user.mean-clipped", "tight", tuning).plan(setting)
+        expected = math.sqrt(pure_square(1000, m, d, p, reach, plan.clip_radius))
+        assert run.value(setting, plan) == pytest.approx(expected, rel=1e-9)
+    gaussian = replace(PURE, delta=1e-6).setting
+    assert math.isinf(own.value(gaussian)) and own.failures(gaussian)
+    for form in ("run", "interval"):
+        row = bound(f"upper.user.mean-clipped-{form}")
+        assert math.isinf(row.value(setting)) and row.failures(setting)
+
+
+def test_the_pure_value_of_the_page() -> None:
+    setting = replace(PURE, n=1000, m=64, d=10, p=2.0, diameter=4.0).setting
+    assert bound("upper.user.mean-clipped-pure").value(setting) == pytest.approx(0.0751, abs=6e-5)
+
+
+@run_at_parameters_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
+@each("tuning", ("practical", "theory"))
+def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
+    """A false alarm has a chance of 1e-6; a bound on half the noise would be found out."""
+    setting, problem = PURE.setting, PURE.instance.problem
+    method = make_method("user.mean-clipped", "tight", tuning)
+    plan, errors = method.plan(setting), []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        data = UserRows(records=problem.sample(PURE.n * PURE.m, rng), items=PURE.m)
+        value = method.release(data, plan, Ledger(setting.budget), rng).value
+        errors.append(problem.excess_risk(value).value)
+    squares = np.square(errors)
+    room = 4.75 * squares.std() / math.sqrt(len(squares))
+    row = bound("upper.user.mean-clipped-pure-run")
+    _, _, noise = row.terms(setting, plan).values()
+    assert squares.mean() - room < row.value(setting, plan) ** 2
+    if tuning == "theory":  # the practical answer is projected on the public ball
+        assert squares.mean() - room > (noise / 2) ** 2
+        assert squares.mean() - room < bound("upper.user.mean-clipped-pure").value(setting) ** 2
 
 
 def test_the_rate_has_the_exponents_of_the_paper() -> None:

@@ -91,7 +91,7 @@ def one_draw_for_all_coordinates(patch: Patch) -> None:
 
 def halved(mechanism: Any) -> Any:
     """Return a mechanism, or a sequence, that is told half of the sensitivity of its values."""
-    if isinstance(mechanism, Exponential):  # its scores are no values of a method's own
+    if isinstance(mechanism, Exponential) and mechanism.sensitivity == 1:  # its scores are counts
         return mechanism
     inner = {"release": halved(mechanism.release)} if hasattr(mechanism, "release") else {}
     fields = {name: getattr(mechanism, name, None) for name in SENSITIVITIES}

@@ -19,6 +19,7 @@ from dpsco_core.methods.user.means.base import of_user_means, shrinkage
 from dpsco_core.privacy import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 ALL = ("user.mean-group", "user.mean-clipped", "user.mean-adaptive")
 POINT = Scenario(n=200, m=8, d=3, methods=ALL)
@@ -147,10 +148,32 @@ def test_a_centre_and_users_means_beat_both_baselines() -> None:
     assert 0.0055 < adaptive < 0.0165
 
 
-@pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
-def test_a_refusal_names_a_method_that_may_run_there(slug: str) -> None:
+def test_a_refusal_names_a_method_that_may_run_there() -> None:
     pure = replace(POINT, delta=0.0)
     with pytest.raises(NotApplicable, match="choose user.mean-adaptive"):
-        make_method(slug, "tight", "practical").plan(pure.setting)
+        UserMeanGroup().plan(pure.setting)
     release = released(UserMeanAdaptive(), users(pure), pure)
     assert release.ledger.spent().epsilon == pytest.approx(1.0)
+
+
+@each("tuning", ("practical", "theory"))
+def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: Any) -> None:
+    """The density falls by epsilon over the sensitivity; 4000 lengths have the gamma law's mean."""
+    pure = replace(POINT, delta=0.0, epsilon=0.7)
+    method = UserMeanClipped(tuning=tuning)
+    plan = method.plan(pure.setting)
+    assert plan.l2_sensitivity == 2 * plan.clip_radius / pure.n
+    release = released(method, users(pure), pure)
+    (entry,) = release.ledger.entries
+    assert (entry.mechanism, entry.epsilon, entry.rho) == ("spherical laplace", 0.7, 0.0)
+    assert entry.sensitivity == plan.l2_sensitivity
+    wide = replace(pure, diameter=1e6)  # nothing is projected on the public ball
+    data = users(pure)
+    plan = replace(method, radius=plan.clip_radius).plan(wide.setting)
+    rng, exact = np.random.default_rng(5), clipped_mean(data.means(), plan.clip_radius)
+    values = [
+        method.release(data, plan, Ledger(wide.budget), rng).value - exact for _ in range(4000)
+    ]
+    lengths = np.linalg.norm(values, axis=1)
+    assert lengths.mean() == pytest.approx(pure.d * plan.l2_sensitivity / 0.7, rel=0.05)
+    assert np.mean(np.square(values)) == pytest.approx(plan.noise_std**2, rel=0.1)

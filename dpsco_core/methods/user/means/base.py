@@ -13,7 +13,7 @@ from dpsco_core.methods.base import Release, Tuning
 from dpsco_core.methods.mean.base import answer, check_kind, clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -50,9 +50,18 @@ def released(
     tuning: Tuning,
     radius: float | None,
 ) -> Release:
-    """Return the mean of clipped rows with a plan's noise, as `answer` has it."""
+    """Return the mean of clipped rows with a plan's noise, as `answer` has it.
+
+    A plan whose rho is 0 is one under a pure budget.
+    """
+    epsilon = plan.setting.pure_epsilon
+    noise: GaussianNoise | SphericalLaplaceNoise = (
+        GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho)
+        if plan.rho > 0
+        else SphericalLaplaceNoise(l2_sensitivity=plan.l2_sensitivity, epsilon=epsilon)
+    )
     value = ledger.release(
-        GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
+        noise,
         clipped_mean(rows, plan.clip_radius),
         rng,
         label=label,

@@ -1,17 +1,19 @@
 """A mean at user level: every user's mean, clipped around 0."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
+from dpsco_core.base.search import smallest_between
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import refuse_pure
-from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.base import check_level, hinge_constant, scaled_bound
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping, practical_radius
 from dpsco_core.methods.mean.sentences import KNOWN_SET
-from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,
@@ -20,15 +22,20 @@ from dpsco_core.methods.user.means.base import (
     of_user_means,
     released,
 )
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserMeanClipped(PrivateMethod):
-    """Average each user's records, clip the averages to an l2 ball, average, add Gaussian noise.
+    r"""Average each user's records, clip the averages to an l2 ball, average, add noise.
 
-    At m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of users' means.
+    Gaussian noise: at m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of
+    users' means. Under a pure budget the noise has a density :math:`\propto e^{-\varepsilon
+    n\|z\|/(2R)}`, whose mean squared norm is that of Gaussian noise at :math:`\rho =
+    \frac{\varepsilon^2}{2(d+1)}`: the practical radius is that of Gaussian noise there, and the
+    theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5).
     """
 
     radius: float | None = None  # the radius of the users' means; None: chosen from the setting
@@ -49,6 +56,7 @@ class UserMeanClipped(PrivateMethod):
         summary="Averages each user's records, shrinks the averages into a ball, and averages "
         "those with noise as large as one user could move the result.",
         privacy="zcdp",
+        pure_form=True,
         level="user",
         rate="upper.user.mean-clipped-run",
     )
@@ -63,7 +71,8 @@ class UserMeanClipped(PrivateMethod):
             r"mean: $\|\bar X_{ik}-\mu_k\|_p\le\sqrt{(p-1)/m}\,\|X_{ik}-\mu_k\|_p$.",
             r"Clip: $Y_i=\min\{1,R/\|\bar X_i\|\}\,\bar X_i$; one that is not finite counts as 0.",
             r"Return $\frac1n\sum_iY_i+N(0,\sigma^2I_d)$ with "
-            r"$\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
+            r"$\sigma=\frac{2R}{n\sqrt{2\rho}}$; under a pure budget with noise of density "
+            r"$\propto e^{-\varepsilon n\|z\|/(2R)}$.",
         ),
         assumptions=(
             "A bounded p-th moment of a record; a user's records are independent. Privacy needs "
@@ -76,7 +85,8 @@ class UserMeanClipped(PrivateMethod):
             r"ball of radius R whatever the records are. Replacing all of them moves the result by "
             r"at most $\Delta_2=2R/n$.",
             mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP for a user, for every R.",
+            r"coordinate is $\rho$-zCDP for a user, for every R. Noise whose density falls like "
+            r"$e^{-\varepsilon\|z\|/\Delta_2}$ is $\varepsilon$-DP.",
             composition="There is one release, so it gets the whole budget.",
         ),
         smooth="no loss",
@@ -90,14 +100,36 @@ class UserMeanClipped(PrivateMethod):
         ),
         example=USERS_OVER_M,
     )
-    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    stage = Stage(
+        at_once=True,
+        clip=("radius", "clip_radius"),
+        others={"pure": SmallRun(scenario={"delta": 0.0})},
+    )
     colour = "gold"
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
-        refuse_pure(setting)
+        if isinstance(setting.budget, PureDP):
+            return self._pure_plan(setting)
         one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
         return replace(one.plan(of_user_means(setting)), setting=setting)
+
+    def _pure_plan(self, setting: Setting) -> ClippedPlan:
+        means = of_user_means(setting)
+        radius = self.radius
+        if radius is None and self.tuning == "theory":
+            radius = proven_radius(means)
+        elif radius is None:
+            radius = practical_radius(means, setting.pure_epsilon**2 / (2 * (setting.d + 1)))
+        check_level("radius", radius)
+        sensitivity = 2 * radius / setting.n
+        return ClippedPlan(
+            setting=setting,
+            clip_radius=radius,
+            rho=0.0,
+            l2_sensitivity=sensitivity,
+            noise_std=math.sqrt(setting.d + 1) * sensitivity / setting.pure_epsilon,
+        )
 
     def release(
         self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
@@ -112,3 +144,21 @@ class UserMeanClipped(PrivateMethod):
             tuning=self.tuning,
             radius=self.radius,
         )
+
+
+def proven_radius(means: Setting) -> float:
+    r"""Return the radius at which the bound under a pure budget is least.
+
+    It minimises :math:`\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+
+    d(d+1)\big(\frac{2R}{n\varepsilon}\big)^2`, with g of what is clipped.
+    """
+    d, order = means.d, means.moment_order
+    scale, bound = scaled_bound(means)
+    noise = math.sqrt(d * (d + 1)) * 2 / (means.n * means.pure_epsilon)
+
+    def error(log_t: float) -> float:
+        tail = math.log(hinge_constant(order)) + order / 2 * math.log(d) - (order - 1) * log_t
+        return math.hypot(math.exp(tail), noise * (bound + math.exp(log_t)))
+
+    log_t, _ = smallest_between(error, -12.0, 40.0, what="clip radius")
+    return scale * (bound + math.exp(log_t))

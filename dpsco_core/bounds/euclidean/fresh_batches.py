@@ -1,0 +1,178 @@
+r"""Clipped gradients on fresh batches: every convex loss, on every set inside a ball.
+
+One pass, no smoothness, any tails (theory/fresh-batches.md, 1). A pure budget has rows of its own,
+with noise of density :math:`\propto e^{-\varepsilon\|z\|/\Delta_2}`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import OWN, BoundCard, Privacy
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
+from dpsco_core.bounds.base import AtPlan, Bound, Letter, Terms, bound_like
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    DIRECTIONAL_MOMENT,
+    FINITE_VARIANCE,
+    GAUSSIAN_BUDGET,
+    PURE_BUDGET,
+    moment_scale,
+)
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, OTHER_PARAMETERS
+from dpsco_core.bounds.tools import KAPPA
+from dpsco_core.methods.euclidean.batches import (
+    Batches,
+    Moments,
+    best_batches,
+    clipped_gradient,
+    noise_energy,
+    risk_terms,
+)
+from dpsco_core.methods.euclidean.fresh_batches import FreshBatches, FreshBatchesPlan
+from dpsco_core.privacy.budget import PureDP
+from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.problems.base import Setting
+
+TERMS = ("optimisation", "sampling", "privacy noise", "clipping bias")
+VOID = (math.inf,) * len(TERMS)
+
+
+def at_batches(
+    setting: Setting, batches: Batches, noise: float, moments: Moments
+) -> tuple[float, ...]:
+    """Return the terms of the bound at the steps and the radius of a run."""
+    clipped = clipped_gradient(setting, np.array([batches.radius]), moments)
+    return risk_terms(setting, batches, noise, clipped)
+
+
+def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float, ...]:
+    """Return the terms at the steps and the radius at which the bound is least."""
+    if not _fits(setting, privacy):
+        return VOID
+    rho = setting.gaussian_rho
+    try:
+        best = best_batches(setting, rho, moments)
+    except NotApplicable:  # no finite moment, or no bounded set: its hypotheses say so
+        return VOID
+    energy = noise_energy(setting, rho) * (best.radius / (setting.n // best.steps)) ** 2
+    return at_batches(setting, best, energy, moments)
+
+
+def of_run(plan: FreshBatchesPlan, privacy: Privacy) -> tuple[float, ...]:
+    """Return the terms of a run, with directional moments."""
+    if not _fits(plan.setting, privacy):
+        return VOID
+    return at_batches(plan.setting, plan.batches, plan.noise_energy, "directional")
+
+
+def _fits(setting: Setting, privacy: Privacy) -> bool:
+    return isinstance(setting.budget, PureDP) == (privacy == "pure")
+
+
+_LETTERS = (
+    Letter("C", "clip radius, the best one"),
+    Letter("T", "number of steps, the best one"),
+    Letter("b", "records of a step: n/T, rounded down"),
+    Letter("D_0", "largest distance from the start to a point of the set"),
+    Letter("D", "diameter of the set"),
+    Letter("M", "directional moment (its root)", lambda s: s.constants.directional_moment),
+)
+_RUN_LETTERS = (
+    *(replace(x, meaning=x.meaning.replace("best one", "run's")) for x in _LETTERS),
+    Letter(r"\eta", "step size of the run"),
+)
+_COORDINATE_LETTERS = (
+    *_LETTERS[:-1],
+    Letter("R", "bound on the population gradient", lambda s: s.constants.mean_gradient_bound),
+    Letter("g", "root of the coordinates' moment", moment_scale),
+)
+_NOISE: dict[Privacy, str] = {
+    "zcdp": r"\frac{2dC^2}{\rho b^2}",
+    "pure": r"\frac{4d(d+1)C^2}{\varepsilon^2b^2}",
+}
+_BEST = (
+    r"\min_{T,C}\ \frac{D_0}{\sqrt T}\Big[G^2+\frac{\min\{%s,C^2\}}b+%s\Big]^{1/2}+D\beta,\ "
+    r"\beta=\min\{%s\},\ G=\min\{%s\},\ "
+)
+_OF_RUN = (
+    r"\frac{D_0^2}{2\eta T}+\frac\eta2\Big[G^2+\frac{\min\{%s,C^2\}}b+%s\Big]+D\beta,\ "
+    r"\beta=\min\{%s\},\ G=\min\{%s\},\ "
+)
+_CLASSES: dict[Moments, tuple[str, str, str]] = {
+    "directional": ("dM^2", r"\kappa_pd^{(p-1)/2}M^pC^{1-p},M", r"M,R+\beta,C"),
+    "coordinate": ("dg^2", r"\kappa_p(\sqrt dg)^p(C-R)^{1-p},\sqrt dg+R", r"R+\beta,C"),
+}
+
+
+def _latex(form: str, moments: Moments, privacy: Privacy) -> str:
+    variance, bias, slope = _CLASSES[moments]
+    return form % (variance, _NOISE[privacy], bias, slope) + KAPPA
+
+
+def _own(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
+    def terms(setting: Setting) -> Terms:
+        return dict(zip(TERMS, at_best(setting, moments, privacy), strict=True))
+
+    return terms
+
+
+def _rows(privacy: Privacy) -> tuple[Bound, ...]:
+    pure = privacy == "pure"
+    budget = PURE_BUDGET if pure else GAUSSIAN_BUDGET
+    card = BoundCard(
+        slug="upper.sco.fresh-batches" + "-pure" * pure,
+        name="Fresh batches" + ", pure DP" * pure + ", proven",
+        paper=OWN,
+        statement="Fresh batches, 1",
+        summary="The mean excess risk of one pass of clipped subgradients, each step on records of "
+        "its own, with every constant proven; no loss must be smooth. " + OTHER_PARAMETERS,
+        kind="upper",
+        quantity="excess risk",
+        constant="explicit",
+        latex=_latex(_BEST, "directional", privacy),
+        privacy=privacy,
+        method=FreshBatches.card.slug,
+        loss_class=classes.CONVEX,
+        law_class=DIRECTIONAL,
+        problems=SCO_PROBLEMS,
+    )
+    directional = (budget, DIRECTIONAL_MOMENT, DIAMETER)
+    return (
+        bound_like(
+            card,
+            evaluate=_own("directional", privacy),
+            hypotheses=directional,
+            letters=_LETTERS,
+        ),
+        bound_like(
+            card,
+            slug=f"{card.slug}-coordinate",
+            name=f"{card.name}, coordinate moments",
+            law_class=COORDINATE,
+            latex=_latex(_BEST, "coordinate", privacy),
+            evaluate=_own("coordinate", privacy),
+            hypotheses=(budget, COORDINATE_MOMENT, GRADIENT_BOUND, DIAMETER),
+            letters=_COORDINATE_LETTERS,
+        ),
+        bound_like(
+            card,
+            slug=f"{card.slug}-run",
+            name=f"{card.name} for this run",
+            summary="The mean excess risk of one pass of clipped subgradients, at the steps, the "
+            "radius and the noise of the run: it bounds what is measured.",
+            latex=_latex(_OF_RUN, "directional", privacy),
+            evaluate=AtPlan(
+                method=FreshBatches(), names=TERMS, formula=lambda plan: of_run(plan, privacy)
+            ),
+            hypotheses=(*directional, FINITE_VARIANCE),
+            letters=_RUN_LETTERS,
+        ),
+    )
+
+
+FRESH_BATCHES_RISKS: tuple[Bound, ...] = (*_rows("zcdp"), *_rows("pure"))

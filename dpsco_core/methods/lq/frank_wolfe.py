@@ -1,0 +1,282 @@
+"""Private Frank–Wolfe: a corner of the set at every step, by the exponential mechanism."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import TALWAR_2014, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import nothing_finite, smallest_index
+from dpsco_core.geometry.ball import L1Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.methods.access import check_sample
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.euclidean.tuning import ASSUMED_SYMMETRY, curvatures, typical_norm
+from dpsco_core.methods.lq.sentences import ON_L1
+from dpsco_core.methods.mean.base import (
+    check_level,
+    check_parts,
+    clipped_block_means,
+    hinge_constant,
+)
+from dpsco_core.methods.run import walk
+from dpsco_core.methods.stage import PARTS, SmallRun, Stage
+from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Exponential
+from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corners:
+    """How many corners a run takes, and the level to which entries of gradients are clipped."""
+
+    steps: int
+    limit: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrankWolfePlan(Plan):
+    """The parameters of one run; none of them depends on the data."""
+
+    corners: Corners
+    mechanism: Exponential  # of every step, with all of the budget
+
+    @property
+    def step_records(self) -> int:
+        """The records of a step."""
+        return self.setting.n // self.corners.steps
+
+    @property
+    def moves(self) -> float:
+        return self.corners.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.corners.steps * self.step_records
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrankWolfe(PrivateMethod):
+    r"""Frank–Wolfe on fresh batches, for sets with few corners: l1 balls and simplices.
+
+    Parameters
+    ----------
+    corners : Corners, optional
+        Steps and clip level. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        The same choice: :math:`\varepsilon_0=\sqrt{8\rho}` under zCDP, epsilon otherwise.
+    tuning : {"practical", "theory"}
+        ``"theory"``: the steps and the level at which the bound of theory/fresh-batches.md, 2 is
+        least. ``"practical"``: the same with the clipping bias that
+        `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law.
+    """
+
+    corners: Corners | None = None
+
+    reads = "summed"
+    cost = MethodCost(fixed=1e5, per_row=6, per_element=1, per_piece=5e4)
+    departs = (
+        Departure(
+            tag="fresh batches",
+            text="Every step takes a batch of its own, and clips its entries, where the paper "
+            "takes all records of bounded features at every step.",
+        ),
+    )
+    card = MethodCard(
+        slug="lp.frank-wolfe",
+        name="Private Frank–Wolfe",
+        short="Frank–Wolfe",
+        paper=TALWAR_2014,
+        statement="Private Frank-Wolfe with the exponential mechanism, on fresh batches",
+        summary="Moves towards one corner of the set at every step, which the exponential "
+        "mechanism chooses by the batch's clipped gradient; for l1 balls and simplices.",
+        privacy="pure",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        caveat="Its bound says nothing at the dashboard's sizes. It needs sets with few corners: "
+        "an l1 ball or a simplex.",
+    )
+    story = Story(
+        what="Frank–Wolfe never projects: at every step it moves towards the corner of the set in "
+        "which the linearised loss is smallest. Only the choice of a corner looks at the records, "
+        "and the exponential mechanism makes it privately; its price grows with the logarithm of "
+        "the number of corners, not with the dimension.",
+        steps=(
+            r"Choose T and the level $\tau$ from the setting; batch t has "
+            r"$b=\lfloor n/T\rfloor$ records of its own.",
+            r"Clip the entries of the gradients of batch t at $w_t$ to $[-\tau,\tau]$ and average: "
+            r"$\bar g_t$.",
+            r"Draw a corner c with probability $\propto e^{-\varepsilon_0\langle c,\bar "
+            r"g_t\rangle/(2\Delta)}$, $\Delta=\frac{2\tau r}b$.",
+            r"Move: $w_{t+1}=w_t+\frac2{t+2}(c-w_t)$. Return the last point.",
+        ),
+        assumptions=(
+            "A bounded p-th moment of every coordinate of the gradient.",
+            "A smooth population risk (the bound); single losses may have kinks.",
+            "A set that is the hull of few corners, at norm r: an ℓ₁ ball or a simplex.",
+        ),
+        privacy=Proof(
+            sensitivity=r"At a fixed point a record moves an entry of its batch's average by at "
+            r"most $2\tau/b$, and so the score of a corner $\pm re_j$ by at most "
+            r"$\Delta=2\tau r/b$.",
+            mechanism=r"The exponential mechanism at $\varepsilon_0$ is $\varepsilon_0$-DP, and "
+            r"$\varepsilon_0^2/8$-zCDP: under zCDP $\varepsilon_0=\sqrt{8\rho}$, otherwise "
+            r"$\varepsilon_0=\varepsilon$.",
+            composition="A record enters one batch, and batches are fixed by index: all steps "
+            "together cost what one of them does (parallel composition).",
+        ),
+        smooth="the risk, for its theorem",
+        order=r"O(nd)",
+        cost="One pass: each record's gradient is taken once. No projections.",
+        when="In high dimension on an ℓ₁ ball or a simplex, where sparse answers are wanted.",
+        pitfalls=(
+            "With few steps the answer is a mean of few corners, however good each of them is.",
+            "A step sees n/T records only.",
+        ),
+        example=ON_L1 | {"methods": ("sco.erm", "lp.batched-mirror-descent", "lp.frank-wolfe")},
+    )
+    stage = Stage(
+        exponent=1.0,
+        splits=PARTS,
+        # choices that are neither sure nor blind, and enough of them
+        small=SmallRun(scenario={"epsilon": 2.0}, fields={"corners": Corners(steps=16, limit=0.3)}),
+    )
+    colour = "orange"
+    symbol = "star"
+
+    def plan(self, setting: Setting) -> FrankWolfePlan:
+        radius = corner_norm(setting)
+        epsilon = choice_epsilon(setting)
+        corners = self.corners
+        if corners is None:
+            corners = best_corners(setting, epsilon, proven=self.tuning == "theory")
+        check_level("limit", corners.limit)
+        check_parts("batches", corners.steps, setting.n)
+        sensitivity = 2 * corners.limit * radius / (setting.n // corners.steps)
+        mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon)
+        return FrankWolfePlan(setting=setting, corners=corners, mechanism=mechanism)
+
+    def release(
+        self, sample: Sample, plan: FrankWolfePlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the steps of `plan`."""
+        check_sample(sample, plan.setting)
+        size, steps = plan.step_records, plan.corners.steps
+        blocks = ledger.disjoint(steps)
+        body = sample.constraint
+
+        def step(w: Vector, t: int) -> Vector:
+            gradients = sample.part(t * size, (t + 1) * size).gradients(w)
+            (mean,) = clipped_block_means(gradients, plan.corners.limit, 1)
+            place = blocks[t].release(
+                plan.mechanism, corner_scores(body, mean), rng, label="choice of a corner"
+            )
+            share = 2 / (t + 2)
+            return (1 - share) * w + share * corner(body, place)
+
+        # of equal weight is the last point alone
+        last = Descent(steps=steps, step_size=1.0, averaged=1)
+        return walk(body.centre, last, step).released(
+            ledger,
+            {
+                "clip_limit": plan.corners.limit,
+                "steps": float(steps),
+                "batch_size": float(size),
+                "gradient_calls": float(plan.gradients),
+            },
+        )
+
+
+def choice_epsilon(setting: Setting) -> float:
+    r"""Return the epsilon of a choice: :math:`\sqrt{8\rho}` under zCDP, epsilon otherwise."""
+    if isinstance(setting.budget, ZCDP):
+        return math.sqrt(8 * setting.budget.rho)
+    return setting.pure_epsilon
+
+
+def corner_norm(setting: Setting) -> float:
+    """Return the l1 norm r of the corners; raises `NotApplicable` on sets with too many."""
+    body = setting.body if math.isfinite(setting.constants.diameter) else None
+    if isinstance(body, L1Ball | Simplex | SolidSimplex):
+        return body.radius
+    raise NotApplicable(
+        "Frank–Wolfe chooses among the corners of the set, and this set is not the hull of a few.",
+        geometry="l1",
+    )
+
+
+def corner_scores(body: ConstraintSet, mean: Vector) -> Vector:
+    r"""Return :math:`-\langle c,\bar g\rangle` for every corner c: positive, negative, then 0."""
+    assert isinstance(body, L1Ball | Simplex | SolidSimplex)
+    scores = -body.radius * mean
+    if isinstance(body, L1Ball):
+        return np.concatenate([scores, -scores])
+    return np.append(scores, 0.0) if isinstance(body, SolidSimplex) else scores
+
+
+def corner(body: ConstraintSet, place: int) -> Vector:
+    """Return the corner of the score at `place`, shape (d,)."""
+    assert isinstance(body, L1Ball | Simplex | SolidSimplex)
+    point = np.zeros(body.d)
+    if place < body.d:
+        point[place] = body.radius
+    elif isinstance(body, L1Ball):
+        point[place - body.d] = -body.radius
+    return point
+
+
+@lru_cache(maxsize=4096)
+def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> Corners:
+    r"""Return the steps and the level at which the bound on the excess risk is least.
+
+    .. math:: \frac{2\beta_1(2r)^2}{T+2}+\frac{4\tau r}{b\varepsilon_0}\ln N
+        +2r\big(\text{sampling}+\text{bias}\big)
+
+    with N corners (theory/fresh-batches.md, 2). Where it is not `proven`, the bias is the one that
+    the practical tuning assumes.
+    """
+    radius, d, order = corner_norm(setting), setting.d, setting.moment_order
+    moment = setting.constants.directional_moment
+    if not proven:
+        moment = typical_norm(setting) / math.sqrt(d)
+    if not 0 < moment < math.inf:
+        raise NotApplicable(
+            "The clip level follows from the moments of the gradients, and the problem certifies "
+            "none.",
+            tuning="practical",
+        )
+    _, smoothness = curvatures(setting)
+    counts = np.unique(np.floor(np.geomspace(1, min(setting.n, MOST_STEPS), 120)))[:, None]
+    levels = moment * np.geomspace(0.05 if proven else 1.0, 2e3, 160)
+    size = setting.n // counts
+    names = len(corner_scores(setting.body, np.zeros(d)))
+    choice = 4 * levels * radius / (size * epsilon) * math.log(max(names, 2))
+    log, variance = math.log(2 * d), np.minimum(moment, levels) ** 2 / size
+    sampling = np.minimum(
+        np.minimum(np.sqrt(d * variance), levels * np.sqrt(2 * log / size)),
+        np.sqrt(2 * variance * log) + 2 * levels * log / (3 * size),
+    )
+    if proven:
+        tail = hinge_constant(order) * (moment / levels) ** (order - 1)
+        bias = moment * np.minimum(tail, 1.0)
+    else:
+        bias = moment / ASSUMED_SYMMETRY * (moment / levels) ** 2
+    moving = 2 * smoothness * (2 * radius) ** 2 / (counts + 2)
+    risks = moving + choice + 2 * radius * (sampling + bias)
+    place = int(smallest_index(risks.ravel()))
+    if place < 0:
+        raise nothing_finite("clip level")
+    t, level = divmod(place, len(levels))
+    return Corners(steps=int(counts[t, 0]), limit=float(levels[level]))

@@ -1,0 +1,220 @@
+"""Private Frank–Wolfe: its corners, what a record can move, its steps, ledger and refusals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.lq import FrankWolfe
+from dpsco_core.methods.lq.frank_wolfe import Corners, best_corners, corner, corner_scores
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+
+FEW = Corners(steps=4, limit=0.7)
+SETS = ("l1", "simplex", "solid-simplex")
+BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
+
+
+def point(problem: str = "logistic", **fields: Any) -> Scenario:
+    base: dict[str, Any] = {"n": 83, "d": 3, "geometry": "l1", "methods": ("lp.frank-wolfe",)}
+    return Scenario(problem=problem, **(base | fields)).validate()
+
+
+@dataclass
+class Chosen:
+    """A ledger that answers with fixed corners, so that the points do not depend on the data."""
+
+    places: list[int]
+    scores: list[np.ndarray] = field(default_factory=list)
+
+    def disjoint(self, blocks: int) -> tuple[Chosen, ...]:
+        return (self,) * blocks
+
+    def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> int:
+        self.scores.append(np.array(value))
+        return self.places[len(self.scores) - 1]
+
+
+def run(data: Any, plan: Any, places: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    ledger: Any = Chosen(places)
+    out = FrankWolfe().release(data, plan, ledger, np.random.default_rng(0))
+    return out.value, np.array(ledger.scores)
+
+
+@each("geometry", SETS)
+def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometry: str) -> None:
+    body = point(geometry=geometry, diameter=3.0).setting.body
+    mean = np.array([0.3, -1.2, 0.8])
+    scores = corner_scores(body, mean)
+    corners = [corner(body, k) for k in range(len(scores))]
+    assert len({tuple(c) for c in corners}) == {"l1": 6, "simplex": 3, "solid-simplex": 4}[geometry]
+    assert all(body.contains(c) for c in corners)
+    assert scores == pytest.approx([-float(c @ mean) for c in corners])
+    assert scores.max() == pytest.approx(body.support(-mean))
+
+
+@each("problem", ("logistic", "absolute", "linear", "quadratic"))
+def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_other(
+    problem: str,
+) -> None:
+    at = point(problem)
+    plan = FrankWolfe(corners=FEW).plan(at.setting)
+    base = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    kind = "features" if hasattr(base, "features") else "points"
+    allowed, farthest = plan.mechanism.sensitivity, 0.0
+    assert allowed == pytest.approx(2 * FEW.limit * at.setting.body.radius_in(1) / 20)
+    for place in (0, 20, 79, 82):
+        for value in (1e6, -1e6, *BROKEN):
+            x, pair = getattr(base, kind).x.copy(), []
+            for sign in (1.0, -1.0):
+                x[place] = sign * value
+                pair.append(replace(base, **{kind: DenseRows(x.copy())}))
+            moved = np.abs(
+                run(pair[0], plan, [0, 4, 2, 1])[1] - run(pair[1], plan, [0, 4, 2, 1])[1]
+            )
+            own = place // 20
+            assert all(m.max() == 0 for t, m in enumerate(moved) if t != own)
+            if own < FEW.steps:
+                assert moved[own].max() <= allowed * (1 + 1e-12)
+                farthest = max(farthest, float(moved[own].max()))
+    assert farthest > 0.6 * allowed
+
+
+def test_the_answer_is_the_mean_of_the_corners_with_the_weights_of_the_theorem() -> None:
+    """The corner of step t has weight 2(t+1)/(T(T+1)), t from 0: written out, not recursed."""
+    at = point("quadratic")
+    plan = FrankWolfe(corners=FEW).plan(at.setting)
+    data = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    places = [0, 4, 2, 1]
+    value, _ = run(data, plan, places)
+    steps = len(places)
+    weights = [2 * (t + 1) / (steps * (steps + 1)) for t in range(steps)]
+    body = at.setting.body
+    assert math.fsum(weights) == pytest.approx(1)
+    assert value == pytest.approx(
+        sum(w * corner(body, k) for w, k in zip(weights, places, strict=True))
+    )
+
+
+@each(
+    "fields",
+    (
+        {"epsilon": 0.7, "delta": 0.0},
+        {"epsilon": 0.7, "delta": 1e-6},
+        {"epsilon": None, "delta": None, "rho": 0.2},
+    ),
+)
+def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
+    at = point(**fields)
+    plan = FrankWolfe(corners=FEW).plan(at.setting)
+    ledger = Ledger(at.budget)
+    data = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    FrankWolfe().release(data, plan, ledger, np.random.default_rng(0))
+    assert len(ledger.entries) == FEW.steps
+    match at.budget:
+        case ZCDP():
+            assert plan.mechanism.epsilon == pytest.approx(math.sqrt(8 * 0.2))
+            assert ledger.spent() == at.budget
+        case ApproxDP() | PureDP():
+            assert plan.mechanism.epsilon == 0.7
+            assert ledger.spent() == PureDP(epsilon=0.7)
+
+
+def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
+    """The quadratic loss on a simplex, at a budget at which no other corner is ever drawn."""
+    at = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
+    data = at.instance.problem.sample(at.n, np.random.default_rng(1))
+    plan = FrankWolfe(corners=Corners(steps=40, limit=1e3)).plan(at.setting)
+    out = FrankWolfe().release(data, plan, Ledger(at.budget), np.random.default_rng(0))
+    body, w = at.setting.body, at.setting.body.centre
+    for t in range(40):
+        gradient = w - data.points.x[100 * t : 100 * t + 100].mean(axis=0)
+        w = w + 2 / (t + 2) * (body.support_point(-gradient) - w)
+    assert out.value == pytest.approx(w)
+    assert at.instance.problem.excess_risk(out.value).value < 0.01
+
+
+def value_of_the_page(n: int, p: float, smooth: float, steps: int, limit: float) -> float:
+    """The bound at M = r = 1, d = 20 and the default rho on the l1 ball, in plain Python."""
+    d, epsilon, b = 20, math.sqrt(8 * 0.028014481912627613), n // steps
+    log, v = math.log(2 * d), min(1.0, limit) ** 2 / b
+    sampling = min(
+        math.sqrt(d * v),
+        limit * math.sqrt(2 * log / b),
+        math.sqrt(2 * v * log) + 2 * limit * log / (3 * b),
+    )
+    bias = min((p - 1) ** (p - 1) / p**p * limit ** (1 - p), 1.0)
+    choice = 4 * limit / (b * epsilon) * log
+    return 8 * smooth / (steps + 2) + choice + 2 * (sampling + bias)
+
+
+@each(
+    ("n", "p", "smooth", "value"),
+    [
+        (10**4, 2.0, 0.25, 0.591),
+        (10**5, 4.0, 0.25, 0.195),
+        (10**6, 2.0, 0.25, 0.136),
+        (10**4, 2.0, 1.0, 0.987),
+        (10**5, 4.0, 1.0, 0.329),
+        (10**6, 2.0, 1.0, 0.218),
+    ],
+)
+def test_the_theory_takes_the_steps_and_the_level_of_the_values_of_the_page(
+    n: int, p: float, smooth: float, value: float
+) -> None:
+    setting = point(n=n, d=20, p=p, diameter=2.0).setting
+    constants = replace(
+        setting.constants, directional_moment=1.0, smoothness=smooth, mean_gradient_bound=1.0
+    )
+    setting = replace(setting, constants=constants)
+    epsilon = math.sqrt(8 * 0.028014481912627613)
+    best = best_corners(setting, epsilon, proven=True)
+    at_best = value_of_the_page(n, p, smooth, best.steps, best.limit)
+    assert at_best == pytest.approx(value, abs=6e-4)
+    for steps in (0.7, 1.4):
+        for limit in (0.7, 1.4):
+            other = (max(1, round(best.steps * steps)), best.limit * limit)
+            assert value_of_the_page(n, p, smooth, *other) > at_best * (1 - 1e-3)
+
+
+@each("geometry", SETS)
+def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None:
+    """Huber's loss and the quadratic; the bound is several times larger, so that 12 runs do."""
+    for problem in ("huber", "quadratic"):
+        at = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
+        method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)
+        plan = method.plan(at.setting)
+        c, body, steps = at.setting.constants, at.setting.body, plan.corners.steps
+        b, level, radius = plan.step_records, plan.corners.limit, body.radius_in(1)
+        moment = c.directional_moment
+        names = len(corner_scores(body, np.zeros(5)))
+        tail = (2 / 3) ** 2 / 3 * moment**3 / level**2
+        bound = 8 * c.smoothness * radius**2 / (steps + 2)
+        bound += 4 * level * radius / (b * 2.0) * math.log(names)
+        bound += 2 * radius * (math.sqrt(5 * min(moment, level) ** 2 / b) + min(tail, moment))
+        risks = []
+        for _ in range(12):
+            data = at.instance.problem.sample(at.n, rng)
+            out = method.release(data, plan, Ledger(at.budget), rng)
+            risks.append(at.instance.problem.excess_risk(out.value).value)
+            assert body.contains(out.value)
+        assert np.mean(risks) + 6 * np.std(risks) / math.sqrt(12) < bound
+
+
+@each("geometry", ("l2", "linf", "sparse"))
+def test_a_set_with_many_corners_is_refused_with_one_that_has_few(geometry: str) -> None:
+    with pytest.raises(NotApplicable, match="corners") as refusal:
+        FrankWolfe().plan(point(geometry=geometry).setting)
+    assert "geometry=l1" in str(refusal.value)
+
+
+def test_more_steps_than_records_are_refused() -> None:
+    with pytest.raises(NotApplicable, match="at least as many records"):
+        FrankWolfe(corners=replace(FEW, steps=84)).plan(point().setting)

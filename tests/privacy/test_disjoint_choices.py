@@ -1,0 +1,83 @@
+"""Exponential mechanisms on disjoint blocks compose in parallel: the dearest block counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Ledger, PureDP
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.mechanisms import Exponential, GaussianNoise
+from tests.folded import each
+
+SCORES = np.zeros(3)
+ONE = 0.8  # the epsilon of a choice that each of these budgets has room for once, and not twice
+BUDGETS: tuple[Budget, ...] = (
+    PureDP(epsilon=ONE),
+    ZCDP(rho=ONE**2 / 8),
+    ApproxDP(epsilon=ONE, delta=1e-9),
+)
+
+
+def choose(ledger: Ledger, epsilon: float = ONE) -> None:
+    mechanism = Exponential(sensitivity=1.0, epsilon=epsilon)
+    ledger.release(mechanism, SCORES, np.random.default_rng(0))
+
+
+def spent_epsilon(ledger: Ledger) -> float:
+    spent = ledger.spent()
+    assert isinstance(spent, PureDP)
+    return spent.epsilon
+
+
+@each("budget", BUDGETS, ids=str)
+def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> None:
+    ledger = Ledger(budget)
+    for block in ledger.disjoint(40):
+        choose(block)
+    assert len(ledger.entries) == 40
+    for full in (ledger, *ledger.disjoint(1)):
+        with pytest.raises(BudgetExceeded):
+            choose(full, 0.05 * ONE)
+    spent = ledger.spent()
+    if isinstance(budget, ApproxDP):
+        assert isinstance(spent, PureDP)
+        assert spent.epsilon == pytest.approx(ONE)
+    else:
+        assert spent == budget
+
+
+@each("budget", BUDGETS, ids=str)
+def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
+    first, second = Ledger(budget).disjoint(2)
+    choose(first)
+    choose(second)
+    with pytest.raises(BudgetExceeded):
+        choose(first, 0.05 * ONE)
+
+
+def test_the_dearest_run_of_each_place_counts_and_all_records_are_added() -> None:
+    ledger = Ledger(PureDP(epsilon=2.0))
+    first, second = ledger.disjoint(2)
+    choose(first, 0.5)
+    choose(second, 0.2)
+    choose(second, 0.6)  # its second place: (0.5, 0.6) is dearer than either block
+    choose(ledger, 0.3)
+    assert spent_epsilon(ledger) == pytest.approx(1.4)
+    choose(ledger.disjoint(1)[0], 0.6)  # another partition of the records adds up
+    assert spent_epsilon(ledger) == pytest.approx(2.0)
+    with pytest.raises(BudgetExceeded):
+        choose(ledger, 0.01)
+
+
+def test_noise_in_other_blocks_is_beside_the_choices_and_not_instead_of_them() -> None:
+    ledger = Ledger(ZCDP(rho=1.0))
+    first, second = ledger.disjoint(2)
+    choose(first, math.sqrt(8 * 0.4))
+    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.6)
+    second.release(noise, np.zeros(2), np.random.default_rng(0))
+    assert ledger.spent() == ZCDP(rho=1.0)
+    with pytest.raises(BudgetExceeded):
+        choose(second, math.sqrt(8 * 0.5))
