@@ -297,9 +297,9 @@ def make_instance(
     own: dict[str, Any]
     if family.has_prior:
         form = kind.card.loss_class.form
-        own = hardest_prior(
-            family, form, n, d, order, budget, math.inf if form == "linear" else radius
-        )
+        body = None if geometry == L2 else geometry.constraint(d, radius)
+        cap = math.inf if form == "linear" else radius
+        own = hardest_prior(family, form, n, d, order, budget, cap, body)
         probability = own["spike_probability"]
     else:
         check_offset(offset, radius)  # by its own name and value, before a law gets parts of it

@@ -10,6 +10,7 @@ from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.rows import DenseRows, Rows
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.data.tracing import Tracing
+from dpsco_core.data.words import Corners, SignBlocks
 
 DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     StudentT,
@@ -21,10 +22,13 @@ DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     Spike,
     Hypercube,
     Tracing,
+    Corners,
+    SignBlocks,
 )
 
 __all__ = [
     "DISTRIBUTIONS",
+    "Corners",
     "DenseRows",
     "Distribution",
     "EllipticalT",
@@ -34,6 +38,7 @@ __all__ = [
     "LogNormal",
     "Pareto",
     "Rows",
+    "SignBlocks",
     "SkewedPareto",
     "Spike",
     "StudentT",

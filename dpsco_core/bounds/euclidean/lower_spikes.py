@@ -31,7 +31,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
 from dpsco_core.bounds.instances.prior import prior_within
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
-from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.lq.conditions import L2_BALL, TOUCHED
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -56,14 +56,23 @@ def class_words(strong: bool, privacy: Privacy, losses: str = "") -> str:
     return (f"{losses} " if losses else _CLASS[strong]) + _BINDS[privacy]
 
 
-def class_conditions(strong: bool) -> tuple[Hypothesis, ...]:
+def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
     """Return the conditions of the class: what scales the bound must exist, on its own set.
 
     The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
-    quadratic one fill a ball.
+    quadratic one fill a ball; `on_set` is the condition of a bound for other sets.
     """
     extra = (STRONGLY_CONVEX, MINIMUM_INTERIOR) if strong else ()
-    return (COORDINATE_MOMENT, DIAMETER, L2_BALL, *extra)
+    return (COORDINATE_MOMENT, DIAMETER, on_set, *extra)
+
+
+def set_of(card: BoundCard) -> Hypothesis:
+    """Return the condition on the set of a bound with a prior.
+
+    All signs point to where a set touches the ball around it (theory/bounds-everywhere.md, 1).
+    """
+    linear_signs = card.instance == "hypercube" and not card.loss_class.strongly_convex
+    return TOUCHED if linear_signs else L2_BALL
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:
@@ -131,6 +140,7 @@ def bound_over(
     value: priors.Value,  # in moment units, with means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # beside those of the class
     letters: tuple[Letter, ...] = LOWER,
+    on_set: Hypothesis | None = None,  # the condition on the set, if not that of the prior
 ) -> Bound:
     """Return the bound with its value in units of the excess risk."""
     strong = card.loss_class.strongly_convex
@@ -140,7 +150,7 @@ def bound_over(
         unit = risk_unit(setting, strong)
         return {"privacy": unit and unit * value(setting, form, mean_cap(setting, strong))}
 
-    conditions = (*class_conditions(strong), *hypotheses)
+    conditions = (*class_conditions(strong, on_set or set_of(card)), *hypotheses)
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
 

@@ -79,7 +79,7 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
         {"geometry": "l1"},
         {"geometry": "simplex"},
         {"geometry": "l1", "problem": "quadratic"},
-        {"geometry": "sparse", "problem": "linear"},
+        {"geometry": "sparse", "problem": "logistic"},
         {"geometry": "lq", "q": 1.2, "distribution": "hypercube"},
         {"geometry": "lq", "q": 1.2, "axis": "n", "grid": (500, 1000)},
     ],
