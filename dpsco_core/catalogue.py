@@ -297,7 +297,10 @@ def make_instance(
     own: dict[str, Any]
     if family.has_prior:
         form = kind.card.loss_class.form
-        body = None if geometry == L2 else geometry.constraint(d, radius)
+        losses = kind.card.loss_class
+        # Of these losses the hard instance is about the set itself.
+        is_about_set = form != "squared" or losses.squared_distance
+        body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius
         own = hardest_prior(family, form, n, d, order, budget, cap, body)
         probability = own["spike_probability"]

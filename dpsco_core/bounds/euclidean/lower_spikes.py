@@ -23,6 +23,7 @@ from dpsco_core.base.cards import (
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
+from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -69,10 +70,12 @@ def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypoth
 def set_of(card: BoundCard) -> Hypothesis:
     """Return the condition on the set of a bound with a prior.
 
-    All signs point to where a set touches the ball around it (theory/bounds-everywhere.md, 1).
+    All signs point to where some sets touch the ball around them (theory/bounds-everywhere.md,
+    2.2), and every set holds a cube of means (5).
     """
-    linear_signs = card.instance == "hypercube" and not card.loss_class.strongly_convex
-    return TOUCHED if linear_signs else L2_BALL
+    if card.instance != "hypercube":
+        return L2_BALL
+    return KNOWN_CUBES if card.loss_class.strongly_convex else TOUCHED
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:
@@ -137,7 +140,7 @@ def risk_card(
 
 def bound_over(
     card: BoundCard,
-    value: priors.Value,  # in moment units, with means of norm at most `mean_cap`
+    value: Value,  # in moment units, with means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # beside those of the class
     letters: tuple[Letter, ...] = LOWER,
     on_set: Hypothesis | None = None,  # the condition on the set, if not that of the prior
@@ -145,6 +148,8 @@ def bound_over(
     """Return the bound with its value in units of the excess risk."""
     strong = card.loss_class.strongly_convex
     form: Form = "squared" if strong else "linear"
+    if strong and card.instance == "hypercube":
+        value = on_cubes(value, card.privacy, strong=True)
 
     def evaluate(setting: Setting) -> Terms:
         unit = risk_unit(setting, strong)
@@ -152,6 +157,13 @@ def bound_over(
 
     conditions = (*class_conditions(strong, on_set or set_of(card)), *hypotheses)
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
+
+
+def signs_within(strong: bool, privacy: Privacy) -> Hypothesis:
+    """Return the condition that a fixed spike probability keeps all signs in the class."""
+    largest = partial(largest_spike_probability, "hypercube")
+    on_ball = prior_within(largest, lambda s: mean_cap(s, strong), where(strong))
+    return within_cubes(on_ball, privacy, strong=True) if strong else on_ball
 
 
 def where(strong: bool) -> str:
@@ -178,6 +190,14 @@ def _over_spikes(
         best_at = partial(best, n, d, order, level)
         return priors.at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
 
+    within = prior_within(
+        partial(largest_spike_probability, instance),
+        lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
+        where(strong),
+        leaves="prior's means leave {}",
+        keeps="them within",
+    )
+    on_signs = instance == "hypercube"
     latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
     return bound_over(
         risk_card(
@@ -192,14 +212,8 @@ def _over_spikes(
             is_fano=name == "fano-pure",
         ),
         value,
-        prior_within(
-            partial(largest_spike_probability, instance),
-            lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
-            where(strong),
-            leaves="prior's means leave {}",
-            keeps="them within",
-        ),
-        *(() if instance == "hypercube" else (large_enough(8 if privacy == "pure" else 9),)),
+        within_cubes(within, privacy, strong=True) if strong and on_signs else within,
+        *(() if on_signs else (large_enough(8 if privacy == "pure" else 9),)),
     )
 
 

@@ -8,6 +8,7 @@ theory/bounds-everywhere.md, 5. Every cube is valid; the choice among them only 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,7 +25,7 @@ from dpsco_core.geometry.sparse import GroupBall, SparseHull
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
 _COARSE = 10  # cubes that are tried first
-_STEPS = 40  # up to so many coordinates the neighbours of the best cube are tried too
+_FEW = 40  # up to so many coordinates the sharpest bound chooses, and neighbours are tried too
 _NEAR = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)  # sizes around the best of them
 
 
@@ -70,18 +71,22 @@ def holds_whole_cube(body: ConstraintSet) -> bool:
     return is_round(body) or touches_at_signs(body)
 
 
-@lru_cache(maxsize=256)
-def cubes_in(body: ConstraintSet) -> tuple[Cube, ...]:
-    """Return the largest cube of every number of coordinates, those of one kind together."""
+Family = tuple[range, Callable[[int], Cube]]  # numbers of coordinates, and the cube of each
+
+
+def families(body: ConstraintSet) -> tuple[Family, ...]:
+    """Return the largest cubes of all numbers of coordinates, those of one kind together."""
     d = body.d
     if isinstance(body, Simplex | SolidSimplex):
         r = body.radius
-        pairs = tuple(Cube(c, r / c, r / c, paired=True) for c in range(2, d + 1, 2))
-        if isinstance(body, Simplex):
-            return pairs
-        return pairs + tuple(Cube(c, r / (2 * c), r / (2 * c)) for c in range(1, d + 1))
-    ones = np.tri(d)  # The first c coordinates are 1.
-    return tuple(Cube(c, 1 / body.minkowski_norm(ones[c - 1])) for c in range(1, d + 1))
+        pairs = (range(2, d + 1, 2), lambda c: Cube(c, r / c, r / c, paired=True))
+        free = (range(1, d + 1), lambda c: Cube(c, r / (2 * c), r / (2 * c)))
+        return (pairs,) if isinstance(body, Simplex) else (pairs, free)[d < 2 :]
+
+    def around_zero(c: int) -> Cube:
+        return Cube(c, 1 / body.minkowski_norm((np.arange(d) < c).astype(np.float64)))
+
+    return ((range(1, d + 1), around_zero),)
 
 
 @lru_cache(maxsize=4096)
@@ -96,12 +101,9 @@ def hardest_cube(
 ) -> tuple[Cube, float]:
     """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
 
-    Simpler bounds choose it, and the sharpest one among its neighbours: two-sided information under
-    zCDP, packing otherwise.
+    Simpler bounds choose it, and of few coordinates the sharpest one among its neighbours:
+    two-sided information under zCDP, packing otherwise.
     """
-    kinds: dict[tuple[bool, bool], list[Cube]] = {}
-    for cube in cubes_in(body):
-        kinds.setdefault((cube.paired, cube.centre > 0), []).append(cube)
 
     def largest(cube: Cube) -> float:
         side = cube.within(unit, room)
@@ -113,23 +115,24 @@ def hardest_cube(
     def sharp(cube: Cube) -> float:
         return cube.factor(form) * _sharp(form, n, cube.signs, moment_order, budget, largest(cube))
 
-    tried: list[tuple[float, Cube]] = []
-    for cubes in kinds.values():
-        last = len(cubes) - 1
+    chosen: list[Cube] = []
+    for sizes, cube_of in families(body):
+        last = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last + 1, _COARSE)) - 1)
-        start = max((int(i) for i in places), key=lambda i: simple(cubes[i]))
+        start = max((int(i) for i in places), key=lambda i: simple(cube_of(sizes[i])))
         near = {min(last, max(0, round((start + 1) * x) - 1)) for x in _NEAR}
-        values = {i: sharp(cubes[i]) for i in near}
+        value = sharp if start < _FEW else simple
+        values = {i: value(cube_of(sizes[i])) for i in near}
         while missing := _beside(max(values, key=lambda i: values[i]), last) - set(values):
-            values |= {i: sharp(cubes[i]) for i in missing}
-        tried += [(value, cubes[i]) for i, value in sorted(values.items())]
-    best = max(tried, key=lambda pair: pair[0])[1]
+            values |= {i: value(cube_of(sizes[i])) for i in missing}
+        chosen.append(cube_of(sizes[max(values, key=lambda i: values[i])]))
+    best = max(chosen, key=sharp) if len(chosen) > 1 else chosen[0]
     return best, largest(best)
 
 
 def _beside(place: int, last: int) -> set[int]:
     """Return the places beside one of the smaller cubes; the sizes of large ones differ little."""
-    return {i for i in (place - 1, place + 1) if 0 <= i <= last and place < _STEPS}
+    return {i for i in (place - 1, place + 1) if 0 <= i <= last and place < _FEW}
 
 
 def _simple(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
@@ -145,12 +148,14 @@ def _simple(form: Form, n: int, d: int, order: float, budget: Budget, largest: f
 
 
 def _sharp(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
-    """Return the sharpest bound on signs under a budget."""
+    """Return the sharpest bound on signs under a budget, or one that is largest where it is."""
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
         q = two_sided.best(n, d, order, budget.rho, largest, form)
         return two_sided.two_sided(q, n, d, order, budget.rho, form)
     level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
-    q = packing.best(form, n, d, order, *level, largest)
-    return packing.packing(form, q, n, d, order, *level)
+    # The linear form grows with the dimension as the error does, and is much quicker than it.
+    quick: Form = "squared" if form == "squared" else "linear"
+    q = packing.best(quick, n, d, order, *level, largest)
+    return packing.packing(quick, q, n, d, order, *level)

@@ -18,6 +18,7 @@ from dpsco_core.bounds.instances import (
 )
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
+from dpsco_core.bounds.instances.cubes import hardest_cube, has_cubes, holds_whole_cube
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
@@ -207,6 +208,8 @@ def hardest_prior(
             q = hardest_words(words, n, moment_order, budget, mean_bound)
             signed = {"signed": words.signed} if isinstance(words, CornerWords) else {}
             return {"spike_probability": q} | signed
+    if form != "linear" and family is Hypercube and body is not None:
+        return _signs_in(body, form, n, moment_order, budget, mean_bound)
     return _PRIORS[family](form, n, d, moment_order, budget, mean_bound)
 
 
@@ -263,6 +266,20 @@ def _biased_signs(
         leakage = approximate_leakage(budget.epsilon, delta, d, CONCENTRATED)
     p, shape = hardest_tracing(form, n, d, moment_order, leakage, mean_bound)
     return {"spike_probability": p, "shape": shape, "spread": CONCENTRATED}
+
+
+def _signs_in(
+    body: ConstraintSet, form: Form, n: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, Any]:
+    """Return the signs whose means are inside of a set: on its hardest cube."""
+    if holds_whole_cube(body) or not has_cubes(body):
+        most = body.l2_radius if holds_whole_cube(body) else mean_bound
+        return _signs(form, n, body.d, moment_order, budget, most)
+    cube, _ = hardest_cube(form, n, moment_order, budget, body)
+    most = cube.side * math.sqrt(cube.signs)
+    q = hardest_signs(form, n, cube.signs, moment_order, budget, most)
+    own = {"support": cube.support, "centre": cube.centre, "paired": cube.paired}
+    return {"spike_probability": q} | own
 
 
 def _corner(
