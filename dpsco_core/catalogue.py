@@ -263,15 +263,18 @@ def make_instance(
     probability: float | None = None
     own: dict[str, Any]
     if family.hides != "mean":
-        body = geometry.constraint(d, radius)
-        own = hardest_hidden(kind, family, body, n, order, budget)
+        constraint = geometry.constraint(d, radius)
+        own = hardest_hidden(kind, family, constraint, n, order, budget)
         probability = own["spike_probability"]
     elif family.has_prior:
         form = kind.card.loss_class.form
-        own = hardest_prior(
-            family, form, n, d, order, budget, math.inf if form == "linear" else radius
-        )
-        if m > 1 and form == "l2":
+        losses = kind.card.loss_class
+        # Of these losses the hard instance is about the set itself.
+        is_about_set = form != "squared" or losses.squared_distance
+        body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
+        cap = math.inf if form == "linear" else radius
+        own = hardest_prior(family, form, n, d, order, budget, cap, body)
+        if m > 1 and form == "l2" and body is None:
             own |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = own["spike_probability"]
     else:

@@ -119,13 +119,12 @@ def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) 
 
 @lru_cache(maxsize=1000)
 def fano(scenario: Scenario) -> str:
-    """Return the slug of Fano's bound that binds the problem, or nothing.
+    """Return the slug of Fano's bound that binds the problem on its set, or nothing.
 
     Under pure DP that for pure algorithms, otherwise that for concentrated DP.
     """
     privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
     binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))
     named = (c.slug for c in binding if c.is_fano and c.privacy == privacy)
-    slug = next(named, "")
-    holds = slug and scenario.geometry == "l2"
-    return slug if holds and not evaluate(canonical(scenario), bound(slug)).failures else ""
+    point = canonical(scenario)
+    return next((slug for slug in named if not evaluate(point, bound(slug)).failures), "")

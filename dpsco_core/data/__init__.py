@@ -11,6 +11,7 @@ from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.rows import DenseRows, Rows
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.data.tracing import Tracing
+from dpsco_core.data.words import Corners, SignBlocks
 
 DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     StudentT,
@@ -26,12 +27,15 @@ DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     AnyLabels,
     FarPoints,
     CornerLabels,
+    Corners,
+    SignBlocks,
 )
 
 __all__ = [
     "DISTRIBUTIONS",
     "AnyLabels",
     "CornerLabels",
+    "Corners",
     "DenseRows",
     "Distribution",
     "EllipticalT",
@@ -43,6 +47,7 @@ __all__ = [
     "OneHot",
     "Pareto",
     "Rows",
+    "SignBlocks",
     "SkewedPareto",
     "Spike",
     "StudentT",

@@ -62,6 +62,15 @@ class HardInstance(Distribution):
         return 1.0
 
     @property
+    def outermost_means(self) -> Vector | None:
+        """Means, shape (k, d), that are in a set only if every mean of the prior is.
+
+        In a set that is unchanged where a coordinate changes sign, or in a simplex. None where
+        nothing is said.
+        """
+        return None
+
+    @property
     def noise_law(self) -> Gaussian:
         return Gaussian(d=1, moment_order=self.moment_order)
 
@@ -126,7 +135,7 @@ class TwoPoint(HardInstance):
     pattern: tuple[int, ...] | None = None
 
     @property
-    def two_point(self) -> Self:
+    def two_point(self) -> Self | None:
         return self
 
     @property
@@ -255,7 +264,9 @@ class Spike(TwoPoint):
 class Hypercube(TwoPoint):
     r"""The sharper variant with hidden signs: :math:`\nu` uniform on :math:`\{-1,+1\}^d`.
 
-    Formulas, parameters and errors: `TwoPoint`.
+    In a set that does not hold all of these means, signs on the first coordinates only; in a
+    simplex around a public centre, which every record has beside its spike, and in opposite pairs:
+    theory/bounds-everywhere.md, 5. Formulas, parameters and errors: `TwoPoint`.
 
     Examples
     --------
@@ -267,6 +278,10 @@ class Hypercube(TwoPoint):
     ...
     dpsco_core.base.errors.InvalidInput: pattern must be drawn first, ... got pattern=None.
     """
+
+    support: int | None = None  # coordinates with a sign, the first ones; None: all
+    centre: float = 0.0  # what every record has in these coordinates
+    paired: bool = False  # whether the signs come in opposite pairs, from the first two on
 
     sampling = Coefficients(fixed=6.1e4, per_row=0, per_element=0.87)
     card = Card(
@@ -280,14 +295,99 @@ class Hypercube(TwoPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        some = self.support
+        if some is not None:
+            fits = 1 <= some <= self.d and not (self.paired and some % 2)
+            must = f"from 1 to {self.d}" + ", and even for pairs" * self.paired
+            require(fits, "support", must, some)
+        require(0 <= self.centre < math.inf, "centre", "finite and at least 0", self.centre)
         if self.pattern is not None:
-            is_valid = len(self.pattern) == self.d and set(self.pattern) <= {-1, 1}
-            require(is_valid, "pattern", f"{self.d} signs -1 or +1", self.pattern)
+            is_valid = len(self.pattern) == self.d and set(self.pattern[: self.weight]) <= {-1, 1}
+            is_valid = is_valid and not any(self.pattern[self.weight :])
+            must = f"{self.d} signs -1 or +1"
+            if self.weight < self.d:
+                must = f"{self.d} numbers, {self.weight} signs -1 or +1 and then 0"
+            require(is_valid, "pattern", must, self.pattern)
 
     @property
     def weight(self) -> int:
-        return self.d
+        return self.d if self.support is None else self.support
 
     def draw(self, rng: np.random.Generator) -> Self:
-        signs = 2 * rng.integers(0, 2, size=self.d, dtype=np.int8) - 1
-        return replace(self, pattern=tuple(signs.tolist()))
+        count = self.weight // 2 if self.paired else self.weight
+        signs = 2 * rng.integers(0, 2, size=count, dtype=np.int8) - 1
+        if self.paired:
+            signs = np.stack([signs, -signs], axis=1).ravel()
+        word = np.zeros(self.d, dtype=np.int8)
+        word[: self.weight] = signs
+        return replace(self, pattern=tuple(word.tolist()))
+
+    # -- what a centre adds ----------------------------------------------------------------------
+
+    @property
+    def two_point(self) -> Self | None:
+        return None if self.centre > 0 else self
+
+    @property
+    def _centre_norm(self) -> float:
+        return self.centre * math.sqrt(self.weight)
+
+    @property
+    def mean(self) -> Vector:
+        mean = super().mean
+        mean[: self.weight] += self.centre
+        return mean
+
+    @property
+    def spike(self) -> Vector:
+        """What a record has beside the centre where it is a spike, shape (d,)."""
+        return super().mean / self.spike_probability
+
+    @property
+    def mean_norm(self) -> float:
+        """The largest l2 norm of a mean; pairs are orthogonal to the centre."""
+        own = super().mean_norm
+        return math.hypot(own, self._centre_norm) if self.paired else own + self._centre_norm
+
+    @property
+    def outermost_means(self) -> Vector:
+        word = np.zeros(self.d)
+        word[: self.weight] = 1.0
+        centre = self.centre * word
+        if self.paired:
+            word[1 : self.weight : 2] = -1.0
+        return np.stack([centre + self._mean_size * word, centre - self._mean_size * word])
+
+    @property
+    def record_norm(self) -> float:
+        """The largest norm of a record, or a bound on it where there is a centre."""
+        return super().record_norm + self._centre_norm
+
+    @property
+    def second_moment_trace(self) -> float:
+        known = super().second_moment_trace
+        return self.variance_trace + self.mean_norm**2 if self.centre > 0 else known
+
+    def record_moment(self, k: float) -> float:
+        r"""Return :math:`(E\|X\|_2^k)^{1/k}`, or a bound on it where there is a centre."""
+        spiked = math.pow(self.spike_probability, 1 / k) * super().record_norm
+        return spiked + self._centre_norm
+
+    def raw_direction(self, k: float) -> float:
+        spiked = math.pow(self.spike_probability, 1 / k) * super().record_norm
+        return spiked + self._centre_norm
+
+    def raw_coordinate(self, k: float) -> float:
+        known = super().raw_coordinate(k)
+        return math.pow(math.pow(known, 1 / k) + self.centre, k) if self.centre > 0 else known
+
+    def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        means = super().draw_means(n, m, rng)
+        if self.centre > 0:
+            means[:, : self.weight] += self.centre
+        return means
+
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        super().fill(out, rng)
+        if self.centre > 0:
+            out[:, : self.weight] += self.centre

@@ -22,7 +22,7 @@ from dpsco_core.scenario import Scenario
 def hardest_bound(scenario: Scenario) -> Bound | None:
     """Return the sharpest private lower bound at the chosen point that has an instance, if any."""
     point = replace(scenario, axis=None, grid=())
-    if point.level == "user" or scenario.axis == "m" or point.geometry != "l2":
+    if point.level == "user" or scenario.axis == "m":
         return None
     # The instances have a moment of 1 in every coordinate, and a variance of their own.
     if point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":

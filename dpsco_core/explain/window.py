@@ -209,7 +209,7 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
     """Return the window at every point of a scenario, for the algorithms of its budget.
 
     Over all data with the tail and within the public bound, whatever the law of the scenario.
-    Empty where no lower bound holds at some point: off the l2 ball, and where none is proven.
+    Empty where no lower bound holds at some point: for a loss, or on a set, where none is proven.
 
     Examples
     --------
@@ -243,15 +243,15 @@ def missing_span(scenario: Scenario) -> Missing | None:
 def _span(x: float | None, point: Scenario) -> Span | Missing:
     """Return the window at a point, or what it lacks."""
     notion = notions_of(point)[0]
-    if point.geometry != "l2":
-        return "l2 ball" if _has_lower(point) else "lower bound on the set"
     if point.problem == "mean" and point.m == 1:
         known = standing(point, (notion,))
         here, start = known.windows[notion], known.start
     else:
         here, start = window(point, notion), worst_start(point)
     if here.lower is None:
-        return "lower bound for the loss"
+        if point.geometry == "l2":
+            return "lower bound for the loss"
+        return "l2 ball" if _has_lower(point) else "lower bound on the set"
     if not math.isfinite(min(here.ceiling, start)):
         return "upper bound"
     upper = here.upper if here.ceiling < start else None

@@ -8,8 +8,14 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.data.base import Distribution
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.data.hard import HardInstance
+from dpsco_core.geometry.ball import Ball, Box, L1Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.geometry.sparse import GroupBall, SparseHull
+
+# The sets that stay the same where a coordinate changes sign, and the simplices.
+_UNCONDITIONAL = (L1Ball, LqBall, Box, GroupBall, SparseHull, Simplex, SolidSimplex)
 
 
 def mean_within(law: Distribution, radius: float) -> bool:
@@ -22,6 +28,9 @@ def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
     if isinstance(constraint, Ball):
         return mean_within(law, constraint.radius)
     if law.has_prior:
+        known = law.outermost_means if isinstance(law, HardInstance) else None
+        if known is not None and isinstance(constraint, _UNCONDITIONAL):
+            return all(constraint.contains(mean, 1e-12) for mean in known)
         return isinstance(constraint, Symmetric) and law.mean_norm <= constraint.inradius
     return constraint.contains(law.mean, 1e-12)
 

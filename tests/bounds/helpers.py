@@ -13,6 +13,7 @@ from dpsco_core.base.cards import BoundCard
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.instances import spikes
 from dpsco_core.catalogue import HARD_INSTANCES
+from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
@@ -20,6 +21,9 @@ LOG_2 = math.log(2)
 # The hard instance of an argument that the literature knows by a name; the first name counts. Fano
 # by packing hides one pattern of a code, Fano by distance all of the signs.
 ARGUMENTS = {
+    "corners": "corners",
+    "blocks": "blocks",
+    "signs on an lq ball": "hypercube",
     "fano by distance": "hypercube",
     "fano": "spike",
     "tracing": "tracing",
@@ -35,11 +39,21 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
     return named[:1] or ("", *HARD_INSTANCES)
 
 
+def on_own_set(bound: Bound, at: Setting) -> Setting:
+    """Return the setting on the first of some sets of radius 1 where the bound says something."""
+    if not bound.elsewhere(at):
+        return at
+    sets = (Geometry(kind="l1"), Geometry(kind="group-l1"), Geometry(kind="lq", q=1.5))
+    tried = (replace(at, constraint=one.constraint(at.d, 1.0)) for one in sets)
+    return next(other for other in tried if not bound.elsewhere(other))
+
+
 def check_fixed_probability(bound: Bound, at: Setting, probability: float) -> None:
     """Assert that a bound with an instance, and no other, is evaluated on the data at hand.
 
     `probability` is far from the one at which the bound is largest.
     """
+    at = on_own_set(bound, at)
     free, fixed = bound.value(at), bound.value(replace(at, spike_probability=probability))
     slug, instance = bound.card.slug, bound.card.instance
     if instance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -12,12 +13,18 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.conditions import PRIOR_IN_SET
+from dpsco_core.bounds.cubes import KNOWN_CUBES
+from dpsco_core.bounds.instances.cubes import hardest_cube
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.spikes import mean_scale
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
 from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS
 from dpsco_core.catalogue import PROBLEM_SLUGS, bound, default_methods
-from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.data import Hypercube
+from dpsco_core.explain.window import window, worst_start
+from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
+from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.problems.laws import mean_inside
 from dpsco_core.results.report import evaluate, evaluate_all, evaluation_json
 from dpsco_core.scenario import Scenario
 
@@ -42,23 +49,62 @@ def mean_in(kind: str, q: float | None, **fields: Any) -> Scenario:
     return Scenario(problem="mean", distribution="gaussian", geometry=kind, q=q, **fields)
 
 
+SIGNS = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance == "hypercube")
+REST = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance != "hypercube")
+
+
 @pytest.mark.parametrize("where", REVIEWED, ids=str)
 @pytest.mark.parametrize(("kind", "q"), SPARSE)
-def test_no_lower_bound_on_a_mean_is_claimed_where_the_set_lacks_its_prior(
+def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_holds_its_prior(
     kind: str, q: float | None, where: dict[str, Any]
 ) -> None:
+    """Those over signs take a cube inside of the set; the others say nothing there."""
     point = mean_in(kind, q, **where)
-    for row in LOWER_MEAN_BOUNDS:
+    for row in REST:
         failures = evaluate(point, row).failures
         assert any("does not hold all the means" in sentence for sentence in failures), row.card
+    gap = window(point, "zcdp")
+    assert gap.lower in SIGNS and gap.floor < min(gap.ceiling, worst_start(point))
 
 
-def test_the_reviewed_counter_example_has_no_lower_bound() -> None:
+@pytest.mark.parametrize("diameter", [0.05, 0.5, 2.0, 40.0])
+@pytest.mark.parametrize(("kind", "q"), SPARSE)
+def test_all_means_of_the_cube_are_in_the_set_and_touch_its_boundary_where_they_may(
+    kind: str, q: float | None, diameter: float
+) -> None:
+    for form, budget in itertools.product(("l2", "squared"), (ZCDP(rho=0.5), PureDP(epsilon=1.0))):
+        body = Geometry(kind=kind, q=q).constraint(15, diameter / 2)
+        cube, most = hardest_cube(form, 500, 2.0, budget, body)
+        law = Hypercube(
+            d=15,
+            moment_order=2.0,
+            spike_probability=most,
+            support=cube.support,
+            centre=cube.centre,
+            paired=cube.paired,
+        )
+        rng = np.random.default_rng(2)
+        assert all(body.contains(law.draw(rng).mean, 1e-9) for _ in range(40))
+        assert mean_inside(law, body)
+        assert law.draw(rng).mean_norm <= body.l2_radius * (1 + 1e-9)
+        if most < 1:
+            larger = replace(law, spike_probability=min(1.0, 1.1 * most))
+            assert not mean_inside(larger, body)
+
+
+def test_the_reviewed_counter_example_has_lower_bounds_over_signs_alone() -> None:
     point = mean_in("l1", None, n=20_000, d=100_000, p=50.0)
-    claimed = [e.bound.card.slug for e in evaluate_all(point) if e.bound.card.kind == "lower"]
-    assert claimed == [b.card.slug for b in LOWER_MEAN_BOUNDS]
-    assert all(PRIOR_IN_SET in b.hypotheses for b in LOWER_MEAN_BOUNDS)
+    lower = [e for e in evaluate_all(point) if e.bound.card.kind == "lower"]
+    assert [e.bound for e in lower] == list(LOWER_MEAN_BOUNDS)
+    assert {e.bound for e in lower if not e.elsewhere} == set(SIGNS)
+    for row in LOWER_MEAN_BOUNDS:
+        assert (KNOWN_CUBES in row.hypotheses) == (row in SIGNS)
+        assert (PRIOR_IN_SET in row.hypotheses) == (row in REST)
     assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
+    # The whole cube of R in the l2 norm: what a cap without the gauge would claim.
+    setting = replace(point.setting, constraint=None)
+    zcdp = bound("lower.mean.two-sided-cdp")
+    assert zcdp.value(point.setting) < 0.8 * zcdp.value(setting)
 
 
 @pytest.mark.parametrize(("kind", "q"), SPARSE)
@@ -75,7 +121,7 @@ def test_a_lower_bound_has_no_value_on_a_set_that_lacks_its_hard_instances(
         assert (shown["value"], shown["holds"]) == (None, False)
         assert shown["failures"] == list(e.failures)
     if problem == "mean":
-        assert [e.bound for e in apart] == list(LOWER_MEAN_BOUNDS)
+        assert [e.bound for e in apart] == list(REST)
 
 
 @pytest.mark.parametrize(("kind", "q"), CUBES)

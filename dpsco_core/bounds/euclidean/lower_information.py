@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import OWN
 from dpsco_core.bounds.base import Bound, Letter
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
-from dpsco_core.bounds.instances.prior import prior_within
+from dpsco_core.bounds.cubes import Value
+from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
 from dpsco_core.bounds.mean import lower_information as information
-from dpsco_core.bounds.mean.lower_priors import Value, on_hypercube
 
 
 def _on_signs(
@@ -39,8 +38,7 @@ def _on_signs(
         paper=OWN,
         is_fano=is_fano,
     )
-    within = prior_within(on_hypercube, lambda s: mean_cap(s, strong), where(strong))
-    return bound_over(card, value, within, letters=letters)
+    return bound_over(card, value, signs_within(strong, "zcdp"), letters=letters)
 
 
 # There the strong convexity is called lambda.

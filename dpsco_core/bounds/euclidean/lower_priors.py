@@ -9,7 +9,14 @@ from functools import partial
 
 from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper
 from dpsco_core.bounds.base import Bound, Letter
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
+from dpsco_core.bounds.cubes import Value
+from dpsco_core.bounds.euclidean.lower_spikes import (
+    bound_over,
+    mean_cap,
+    risk_card,
+    signs_within,
+    where,
+)
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
@@ -23,7 +30,7 @@ def _over_prior(
     summary: str,
     latex: str,
     notion: priors.Notion,
-    value: priors.Value,
+    value: Value,
     *,
     strong: bool,
     instance: str,
@@ -44,8 +51,9 @@ def _over_prior(
     if notion == "approx":
         card = replace(card, summary=card.summary.replace("is stated for", "binds all"))
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
-    largest = traced if instance == "tracing" else priors.on_hypercube
-    within = prior_within(largest, lambda s: mean_cap(s, strong), where(strong))
+    within = signs_within(strong, notion)
+    if instance == "tracing":
+        within = prior_within(traced, lambda s: mean_cap(s, strong), where(strong))
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
     return bound_over(card, value, *budget, within, letters=letters)
 

@@ -23,6 +23,7 @@ from dpsco_core.base.cards import (
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
+from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -31,7 +32,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
 from dpsco_core.bounds.instances.prior import prior_within
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
-from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.lq.conditions import L2_BALL, TOUCHED
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -56,14 +57,25 @@ def class_words(strong: bool, privacy: Privacy, losses: str = "") -> str:
     return (f"{losses} " if losses else _CLASS[strong]) + _BINDS[privacy]
 
 
-def class_conditions(strong: bool) -> tuple[Hypothesis, ...]:
+def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
     """Return the conditions of the class: what scales the bound must exist, on its own set.
 
     The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
-    quadratic one fill a ball.
+    quadratic one fill a ball; `on_set` is the condition of a bound for other sets.
     """
     extra = (STRONGLY_CONVEX, MINIMUM_INTERIOR) if strong else ()
-    return (COORDINATE_MOMENT, DIAMETER, L2_BALL, *extra)
+    return (COORDINATE_MOMENT, DIAMETER, on_set, *extra)
+
+
+def set_of(card: BoundCard) -> Hypothesis:
+    """Return the condition on the set of a bound with a prior.
+
+    All signs point to where some sets touch the ball around them (theory/bounds-everywhere.md,
+    2.2), and every set holds a cube of means (5).
+    """
+    if card.instance != "hypercube":
+        return L2_BALL
+    return KNOWN_CUBES if card.loss_class.strongly_convex else TOUCHED
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:
@@ -128,20 +140,30 @@ def risk_card(
 
 def bound_over(
     card: BoundCard,
-    value: priors.Value,  # in moment units, with means of norm at most `mean_cap`
+    value: Value,  # in moment units, with means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # beside those of the class
     letters: tuple[Letter, ...] = LOWER,
+    on_set: Hypothesis | None = None,  # the condition on the set, if not that of the prior
 ) -> Bound:
     """Return the bound with its value in units of the excess risk."""
     strong = card.loss_class.strongly_convex
     form: Form = "squared" if strong else "linear"
+    if strong and card.instance == "hypercube":
+        value = on_cubes(value, card.privacy, strong=True)
 
     def evaluate(setting: Setting) -> Terms:
         unit = risk_unit(setting, strong)
         return {"privacy": unit and unit * value(setting, form, mean_cap(setting, strong))}
 
-    conditions = (*class_conditions(strong), *hypotheses)
+    conditions = (*class_conditions(strong, on_set or set_of(card)), *hypotheses)
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
+
+
+def signs_within(strong: bool, privacy: Privacy) -> Hypothesis:
+    """Return the condition that a fixed spike probability keeps all signs in the class."""
+    largest = partial(largest_spike_probability, "hypercube")
+    on_ball = prior_within(largest, lambda s: mean_cap(s, strong), where(strong))
+    return within_cubes(on_ball, privacy, strong=True) if strong else on_ball
 
 
 def where(strong: bool) -> str:
@@ -168,6 +190,14 @@ def _over_spikes(
         best_at = partial(best, n, d, order, level)
         return priors.at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
 
+    within = prior_within(
+        partial(largest_spike_probability, instance),
+        lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
+        where(strong),
+        leaves="prior's means leave {}",
+        keeps="them within",
+    )
+    on_signs = instance == "hypercube"
     latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
     return bound_over(
         risk_card(
@@ -182,14 +212,8 @@ def _over_spikes(
             is_fano=name == "fano-pure",
         ),
         value,
-        prior_within(
-            partial(largest_spike_probability, instance),
-            lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
-            where(strong),
-            leaves="prior's means leave {}",
-            keeps="them within",
-        ),
-        *(() if instance == "hypercube" else (large_enough(8 if privacy == "pure" else 9),)),
+        within_cubes(within, privacy, strong=True) if strong and on_signs else within,
+        *(() if on_signs else (large_enough(8 if privacy == "pure" else 9),)),
     )
 
 

@@ -31,6 +31,7 @@ from dpsco_core.bounds.euclidean.runs import RUN_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
 from dpsco_core.bounds.losses.rows import LOSS_RISKS
+from dpsco_core.bounds.lq.lower import WORD_RISKS
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
 from dpsco_core.bounds.lq.noisy import NOISY_RISKS
 from dpsco_core.bounds.lq.phased import PHASED_RISKS
@@ -63,6 +64,7 @@ LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *LOWER_PRIOR_RISKS,
     *OTHER_RISKS,
     *LIPSCHITZ_MOMENT_LOWER,
+    *WORD_RISKS,
     *FLOOR_RISKS,
     *LOSS_RISKS,
 )

@@ -95,7 +95,7 @@ def squared_overlap(count: Floats, epsilon: float, delta: float) -> Floats:
     return _harmonics(epsilon, delta)(count)
 
 
-def _missed(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
+def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
     r"""Return the share of the error at b spikes.
 
     l2: :math:`o_b`; squared: :math:`\tau_b`; linear: :math:`1-\sqrt{1-\tau_b}`.
@@ -113,7 +113,7 @@ def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: boo
     epsilon = min(epsilon, 600.0)  # what one spike leaves is below 1e-130 from there on
     # Beyond 60/epsilon the terms are below 1e-12, and may be dropped.
     return expectation(
-        lambda count: _missed(form, count, epsilon, delta),
+        lambda count: share_left(form, count, epsilon, delta),
         n,
         q,
         scale=0.7 * hidden_spikes(epsilon, delta),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import Literal
+from typing import Any, Literal
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
@@ -16,14 +16,23 @@ from dpsco_core.bounds.instances import (
     spikes,
     two_sided,
 )
+from dpsco_core.bounds.instances.blocks import BlockWords
+from dpsco_core.bounds.instances.corners import CornerWords
+from dpsco_core.bounds.instances.cubes import hardest_cube, has_cubes, holds_whole_cube
+from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     approximate_leakage,
     concentrated_leakage,
     hardest_tracing,
 )
+from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, words_bound
+from dpsco_core.bounds.instances.words import best as best_words
+from dpsco_core.data import words as words_laws
 from dpsco_core.data.hard import HardInstance, Hypercube, Spike
 from dpsco_core.data.tracing import Tracing
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 
 
@@ -36,11 +45,8 @@ def largest_spike_probability(
     for the hypercube; k >= 2, and R >= 0 may be infinite. See theory/kamath-liu-zhang.md, 4.1 and
     8, item 35.
     """
-    require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     weight = d if instance == "hypercube" else d // 2
-    if mean_bound**2 >= weight:
-        return 1.0
-    return math.pow(mean_bound / math.sqrt(weight), 1 / spikes.spike_exponent(moment_order))
+    return spikes.largest_probability(weight, moment_order, mean_bound)
 
 
 At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order, rho or epsilon)
@@ -187,13 +193,48 @@ def hardest_prior(
     moment_order: float,
     budget: Budget,
     mean_bound: float = math.inf,
-) -> dict[str, float]:
+    body: ConstraintSet | None = None,
+) -> dict[str, Any]:
     """Return the prior of a hard instance at which the sharpest bound proven on it is largest.
 
-    Of the bounds those count that bind every algorithm of the budget; see `hardest_signs` for the
-    parameters. The keys are fields of the law, `spike_probability` among them.
+    Of the bounds those count that bind every algorithm of the budget, on the set `body`: None
+    stands for the l2 ball. See `hardest_signs` for the other parameters. The keys are fields of the
+    law, `spike_probability` among them.
     """
+    words_of = _WORDS.get(family)
+    if form == "linear" and words_of is not None:
+        words = None if body is None else words_of(body)
+        if words is not None:
+            q = hardest_words(words, n, moment_order, budget, mean_bound)
+            signed = {"signed": words.signed} if isinstance(words, CornerWords) else {}
+            return {"spike_probability": q} | signed
+    if form != "linear" and family is Hypercube and body is not None:
+        return _signs_in(body, form, n, moment_order, budget, mean_bound)
     return _PRIORS[family](form, n, d, moment_order, budget, mean_bound)
+
+
+@lru_cache(maxsize=4096)
+def hardest_words(
+    words: WordPrior, n: int, moment_order: float, budget: Budget, mean_bound: float = math.inf
+) -> float:
+    """Return the spike probability at which words are hardest for linear losses under a budget.
+
+    See `hardest_signs`.
+    """
+    largest = spikes.largest_probability(words.weight, moment_order, mean_bound)
+    if largest == 0:
+        return 0.0
+    arguments: tuple[Argument, ...] = ("approx",)
+    level: Level
+    if isinstance(budget, ZCDP):
+        arguments, level = ("two-sided", "fano"), (budget.rho,)
+    else:
+        level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
+    tried = (best_words(words, a, n, moment_order, level, largest) for a in arguments)
+    return max(
+        (words_bound(words, a, q, n, moment_order, level), q)
+        for a, q in zip(arguments, tried, strict=True)
+    )[1]
 
 
 def _packing(
@@ -227,8 +268,46 @@ def _biased_signs(
     return {"spike_probability": p, "shape": shape, "spread": CONCENTRATED}
 
 
+def _signs_in(
+    body: ConstraintSet, form: Form, n: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, Any]:
+    """Return the signs whose means are inside of a set: on its hardest cube."""
+    if holds_whole_cube(body) or not has_cubes(body):
+        most = body.l2_radius if holds_whole_cube(body) else mean_bound
+        return _signs(form, n, body.d, moment_order, budget, most)
+    cube, _ = hardest_cube(form, n, moment_order, budget, body)
+    most = cube.side * math.sqrt(cube.signs)
+    q = hardest_signs(form, n, cube.signs, moment_order, budget, most)
+    own = {"support": cube.support, "centre": cube.centre, "paired": cube.paired}
+    return {"spike_probability": q} | own
+
+
+def _corner(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, float]:
+    """On a set without corners, as in the l1 ball, which proves nothing there."""
+    words = CornerWords(d=max(2, d), signed=True)
+    return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
+
+
+def _block(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, float]:
+    """On a set without blocks, as among groups, which proves nothing there."""
+    words = BlockWords(groups=max(1, d // GROUP_SIZE))
+    return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
+
+
 _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
     Spike: _packing,
     Hypercube: _signs,
     Tracing: _biased_signs,
+    words_laws.Corners: _corner,
+    words_laws.SignBlocks: _block,
+}
+# The words of a law on a set that has them.
+_WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
+    words_laws.Corners: corners_of,
+    words_laws.SignBlocks: blocks_of,
+    Hypercube: lq_signs_of,
 }

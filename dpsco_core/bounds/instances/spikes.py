@@ -40,6 +40,17 @@ def mean_scale(p: float, moment_order: float) -> float:
     return math.pow(p, spike_exponent(moment_order))
 
 
+def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
+    r"""Return the largest p whose spikes, with so many entries of size 1, keep the mean within R.
+
+    :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite.
+    """
+    require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
+    if mean_bound**2 >= weight:
+        return 1.0
+    return math.pow(mean_bound / math.sqrt(weight), 1 / spike_exponent(moment_order))
+
+
 def paper_packing(d: int) -> tuple[float, float]:
     r"""Return :math:`(\ln N,\delta)` of the paper's code: :math:`N=2^{d/8}`, distance d/8."""
     return d / 8 * LOG_2, d / 8

@@ -17,6 +17,7 @@ signs in high dimension are spread out.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -125,8 +126,17 @@ def curve(d: int, form: Form) -> LeastLoss:
     require(d >= 1, "d", "a positive integer", d)
     start = float(d) if form == "squared" else math.sqrt(d)
     heights_of = _linear_heights if form == "linear" else _heights
-    slopes = np.geomspace(0.03, 300.0 * max(1.0, d / 4), _LINES) / start
-    heights = heights_of(d, slopes, form)
+    return least_loss(start, 300.0 * max(1.0, d / 4), lambda slopes: heights_of(d, slopes, form))
+
+
+def least_loss(
+    start: float,  # the least loss without any information
+    steepest: float,  # the largest slope of the first grid, over `start`
+    heights_of: Callable[[Floats], Floats],  # H of every slope
+) -> LeastLoss:
+    r"""Return :math:`\Phi` on a grid of :math:`\lambda` that is refined where its lines matter."""
+    slopes = np.geomspace(0.03, steepest, _LINES) / start
+    heights = heights_of(slopes)
     for _ in range(_ROUNDS):
         values = heights / slopes
         seen = envelope(values, -1 / slopes)
@@ -139,9 +149,24 @@ def curve(d: int, form: Form) -> LeastLoss:
         between = np.sqrt(slopes[:-1] * slopes[1:])[near]
         slopes = np.append(slopes, between)
         order = np.argsort(slopes)
-        heights = np.append(heights, heights_of(d, between, form))[order]
+        heights = np.append(heights, heights_of(between))[order]
         slopes = slopes[order]
     return LeastLoss(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
+
+
+def least_loss_of_words(losses: Floats, weights: Floats, start: float) -> LeastLoss:
+    r"""Return :math:`\Phi` of losses with few values, over few answers.
+
+    `losses` has a row for each answer that may be the worst one, and a column for each value;
+    `weights` are the chances of these values.
+    """
+
+    def heights_of(slopes: Floats) -> Floats:
+        scaled = slopes[:, None, None] * losses
+        c = _solve(scaled, weights, 25)
+        return np.asarray((c - (conjugate(c[..., None] - scaled) * weights).sum(-1)).min(axis=-1))
+
+    return least_loss(start, 400.0, heights_of)
 
 
 def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = None) -> Floats:

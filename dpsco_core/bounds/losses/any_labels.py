@@ -11,6 +11,7 @@ from dataclasses import replace
 from dpsco_core.base.cards import ACHARYA_2021, OWN, Privacy
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.mean import lower_information as information
@@ -29,7 +30,7 @@ def _row(
     statement: str,
     latex: str,
     privacy: Privacy,
-    value: priors.Value,
+    value: Value,
     letters: tuple[Letter, ...],
 ) -> Bound:
     slug = problem.card.slug
@@ -63,7 +64,7 @@ def _row(
     return bound_over(card, value, *budget, within, letters=letters)
 
 
-_ROWS: tuple[tuple[str, str, str, str, Privacy, priors.Value, tuple[Letter, ...]], ...] = (
+_ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...] = (
     (
         "cdp",
         "CDP two-sided information",

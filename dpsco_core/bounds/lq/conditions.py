@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 from dpsco_core.bounds.base import Hypothesis
-from dpsco_core.geometry.ball import Ball
-from dpsco_core.geometry.base import Symmetric, Width
+from dpsco_core.bounds.instances.sets import is_round, touches_at_signs
+from dpsco_core.bounds.instances.words import WordPrior
+from dpsco_core.geometry.base import ConstraintSet, Symmetric, Width
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized import published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
+
+W = TypeVar("W", bound=WordPrior)
 
 
 def _exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
@@ -186,7 +190,7 @@ LARGE_BATCHED_TRUNCATION = _large_truncation("The rate", shuffled=False)
 
 def _is_ball(setting: Setting) -> str:
     body = setting.constraint
-    if not finite_set(setting) or body is None or isinstance(body, Ball):
+    if not finite_set(setting) or body is None or is_round(body):
         return ""
     return f"The bound is proven on the l2 ball, and here the set is {body.name}."
 
@@ -208,3 +212,35 @@ def _symmetric(setting: Setting) -> str:
 
 
 SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric, is_about_set=True)
+
+
+def words_in(setting: Setting, words_of: Callable[[ConstraintSet], W | None]) -> W | None:
+    """Return the words on the set of a setting; None where it has none, or no set."""
+    return words_of(setting.body) if finite_set(setting) else None
+
+
+def _touched(setting: Setting) -> str:
+    if not finite_set(setting) or touches_at_signs(setting.body):
+        return ""
+    return (
+        "The bound is proven where sign vectors point to the farthest points of the set, and here "
+        f"it is {setting.body.name}."
+    )
+
+
+TOUCHED = Hypothesis(
+    text="the set touches the ball around it at all sign vectors",
+    check=_touched,
+    is_about_set=True,
+)
+
+
+def on_words(words_of: Callable[[ConstraintSet], WordPrior | None], which: str) -> Hypothesis:
+    """Return the condition that a set has these words; `which` names the sets that have them."""
+
+    def check(setting: Setting) -> str:
+        if not finite_set(setting) or words_in(setting, words_of) is not None:
+            return ""
+        return f"The bound is proven on {which}, and here the set is {setting.body.name}."
+
+    return Hypothesis(text=f"the constraint set is one of {which}", check=check, is_about_set=True)

@@ -12,6 +12,7 @@ from dpsco_core.base.cards import OWN, BoundCard
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import distance, two_sided
 from dpsco_core.bounds.instances.prior import ZCDP_CLASS, prior_within
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
@@ -126,7 +127,7 @@ _TWO_SIDED_SQUARED = replace(
     latex=r"\max_qq^{2-2/p}" + TOLD_SQUARED,
     drawn=False,
 )
-_WITHIN_R = prior_within(on_hypercube, scaled_mean_bound)
+_WITHIN_R = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "zcdp", strong=False)
 INFORMATION_BOUNDS: tuple[Bound, ...] = (
     *(
         over_prior(card, distance_value, _WITHIN_R, letters=BY_DISTANCE)

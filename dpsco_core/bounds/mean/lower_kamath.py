@@ -23,6 +23,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
+from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
 from dpsco_core.bounds.instances.hardest import FORMS, At, Best, largest_spike_probability
 from dpsco_core.bounds.instances.prior import ZCDP_CLASS
@@ -93,7 +94,10 @@ def _spikes(
         is_fano=is_fano,
     )
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
-    return over_prior(card, value, _within_class(instance), *sizes, letters=letters)
+    within = _within_class(instance)
+    if instance == "hypercube":
+        within = within_cubes(within, privacy, strong=False)
+    return over_prior(card, value, within, *sizes, letters=letters)
 
 
 _fano_cdp = partial(_spikes, instance="spike", privacy="zcdp")

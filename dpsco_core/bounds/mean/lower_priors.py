@@ -20,6 +20,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
+from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
 from dpsco_core.bounds.instances import assouad, packing, rate_distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import (
@@ -43,7 +44,6 @@ from dpsco_core.bounds.letters import LOWER, SCALE
 from dpsco_core.problems.base import Setting
 
 Notion = Literal["approx", "zcdp"]
-Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
 
 
 def over_prior(
@@ -54,6 +54,9 @@ def over_prior(
 ) -> Bound:
     """Return the bound with its value in the units of the card's quantity."""
     squared = card.quantity == "squared l2 error"
+    on_set: Hypothesis = PRIOR_IN_SET
+    if card.instance == "hypercube":
+        value, on_set = on_cubes(value, card.privacy, strong=False), KNOWN_CUBES
 
     def evaluate(setting: Setting) -> Terms:
         scale = moment_scale(setting)
@@ -63,7 +66,7 @@ def over_prior(
         form: Form = "squared" if squared else "l2"
         return {"privacy": unit * value(setting, form, scaled_mean_bound(setting))}
 
-    conditions = (COORDINATE_MOMENT, PRIOR_IN_SET, *hypotheses)
+    conditions = (COORDINATE_MOMENT, on_set, *hypotheses)
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
 
@@ -328,7 +331,7 @@ _DISTORTION_SQUARED = replace(
     latex=r"\max_qq^{2-2/p}" + DISTORTION_SQUARE,
 )
 _WITHIN = prior_within(partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound)
-_SPIKES_WITHIN = prior_within(on_hypercube, scaled_mean_bound)
+_SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "approx", strong=False)
 PRIOR_BOUNDS: tuple[Bound, ...] = (
     over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, D_TWO, letters=TRACED),
     over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, letters=TRACED),

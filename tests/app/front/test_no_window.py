@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from dpsco_app.front.titles import no_window
-from dpsco_app.parts.evaluations import window
+from dpsco_app.parts.evaluations import region, window
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, problem_card
+from dpsco_core.explain.hardest import hardest_case, is_hard
 from dpsco_core.explain.window import notions_of, worst_start
 from dpsco_core.explain.window import window as known_window
 from dpsco_core.geometry.geometries import GEOMETRIES
@@ -73,23 +74,30 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             assert said == "" and spans and problem_card(problem).slug == problem
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"geometry": "l1"},
-        {"geometry": "simplex"},
-        {"geometry": "l1", "problem": "quadratic"},
-        {"geometry": "sparse", "problem": "linear"},
-        {"geometry": "lq", "q": 1.2, "distribution": "hypercube"},
-        {"geometry": "lq", "q": 1.2, "axis": "n", "grid": (500, 1000)},
-    ],
-    ids=str,
-)
-def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there(
-    fields: dict[str, Any],
-) -> None:
+def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there() -> None:
     """An upper bound below the answer without data does hold: of the mean in the l1 ball."""
-    methods = default_methods(fields.get("problem", "mean"))
-    assert "no lower bound is proven on this set" in words(Scenario(methods=methods, **fields))
+    scenario = Scenario(geometry="l1", problem="geometric-median", methods=("sco.erm",))
+    assert "no lower bound is proven on this set" in words(scenario)
     [proven] = evaluate_all(Scenario(geometry="l1", p=2), ["upper.mean.cwme-cdp-expected"])
     assert not proven.failures and proven.value < 1
+
+
+@pytest.mark.parametrize("kind", GEOMETRIES)
+@pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
+def test_the_losses_of_the_hard_instances_have_a_window_on_every_set_and_a_hardest_case(
+    problem: str, kind: str
+) -> None:
+    """The region below the lines of the hardest case is about its data, and binds its budget."""
+    for budget in BUDGETS:
+        q = 1.2 if kind == "lq" else None
+        methods = default_methods(problem)
+        point = Scenario(problem=problem, geometry=kind, q=q, p=2.0, methods=methods, **budget)
+        [(_, span)] = window(point)
+        assert 0 < span.low < span.high < math.inf and words(point) == ""
+        case = hardest_case(point)
+        assert case is not None and case.geometry == kind and is_hard(case)
+        [(_, floor)] = region(case)
+        card = floor.bound.card
+        assert (card.instance, card.instance_problem) == (case.distribution, problem)
+        assert floor.value > 0 and card.privacy in binding(point.budget)
+        assert words(case) == ""

@@ -1,0 +1,123 @@
+"""Lower bounds over signs, on sets whose means fill no ball: the largest cubes in these sets.
+
+See theory/bounds-everywhere.md, 5. On the l2 ball, and where a set reaches the ball around it in
+the direction of all signs, a bound stays as it is.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsco_core.base.cards import Privacy
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.bounds.instances.cubes import Cube, hardest_cube, has_cubes, holds_whole_cube
+from dpsco_core.bounds.instances.spikes import mean_scale
+from dpsco_core.geometry.base import ConstraintSet, Symmetric
+from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
+from dpsco_core.problems.base import Setting
+
+Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
+
+
+def _other_set(setting: Setting) -> ConstraintSet | None:
+    """Return the set where it has cubes of its own; None where the cube of the ball fits."""
+    body = setting.constraint
+    if body is None or holds_whole_cube(body) or not has_cubes(body):
+        return None
+    return body
+
+
+def _sizes(setting: Setting, body: ConstraintSet, *, strong: bool) -> tuple[float, float]:
+    r"""Return what the set is multiplied by, and the largest squared norm of a mean.
+
+    In moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser at
+    :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
+    """
+    scale = moment_scale(setting)
+    if not strong:
+        return 1 / scale, math.inf
+    c = setting.constants
+    reach = c.strong_convexity * body.l2_radius
+    if isinstance(body, Symmetric):
+        most = max(0.0, c.mean_gradient_bound - reach) ** 2
+    else:  # products of points of a simplex are not negative
+        most = max(0.0, c.mean_gradient_bound**2 - reach**2)
+    return c.strong_convexity / scale, most / scale**2
+
+
+def _known(setting: Setting, *, strong: bool) -> bool:
+    scale = moment_scale(setting)
+    finite = 0 < scale < math.inf and math.isfinite(setting.constants.mean_gradient_bound)
+    return finite and (not strong or setting.constants.strong_convexity > 0)
+
+
+def _budget(setting: Setting, privacy: Privacy) -> Budget:
+    """Return the budget for which a bound on algorithms of a notion is to be large."""
+    if privacy == "zcdp":
+        return ZCDP(rho=setting.rho)
+    return PureDP(epsilon=setting.pure_epsilon) if privacy == "pure" else setting.budget
+
+
+def _chosen(
+    setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
+) -> tuple[Cube, float]:
+    """Return the cube of the data, or the best one, and the largest size of its signs."""
+    unit, room = _sizes(setting, body, strong=strong)
+    n, order = setting.n, setting.moment_order
+    if setting.spike_probability is not None:  # The data have the cube of their loss and budget.
+        own: Form = "squared" if strong else "l2"
+        cube, _ = hardest_cube(own, n, order, setting.budget, body)
+    else:
+        cube, _ = hardest_cube(form, n, order, _budget(setting, privacy), body, unit, room)
+    return cube, cube.within(unit, room)
+
+
+def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
+    """Return a bound over signs, in moment units, on every set whose cubes are known."""
+
+    def on_set(setting: Setting, form: Form, cap: float) -> float:
+        body = _other_set(setting)
+        if body is None:
+            return value(setting, form, cap)
+        if not _known(setting, strong=strong):
+            return 0.0
+        cube, side = _chosen(setting, body, form, privacy, strong=strong)
+        fewer = replace(setting, d=cube.signs, constraint=None)
+        return cube.factor(form) * value(fewer, form, math.sqrt(cube.signs) * side)
+
+    return on_set
+
+
+def within_cubes(on_ball: Hypothesis, privacy: Privacy, *, strong: bool) -> Hypothesis:
+    """Return the condition that a fixed spike probability keeps the signs inside of the set."""
+
+    def check(setting: Setting) -> str:
+        body, q = _other_set(setting), setting.spike_probability
+        if body is None or q is None or not _known(setting, strong=strong):
+            return on_ball.check(setting)
+        _, side = _chosen(setting, body, "l2", privacy, strong=strong)
+        if mean_scale(q, setting.moment_order) <= side * (1 + 1e-9):
+            return ""
+        return (
+            f"At spike probability {q:.3g} the prior's means leave {body.name}: their entries are "
+            f"at most {side:.3g} inside."
+        )
+
+    return Hypothesis(text=on_ball.text, check=check)
+
+
+def _holds_cubes(setting: Setting) -> str:
+    body = setting.constraint
+    if body is None or has_cubes(body):
+        return ""
+    return (
+        "The bound is proven for means in the l2 ball, and here they lie in "
+        f"{body.name}, of which no cube is known."
+    )
+
+
+KNOWN_CUBES = Hypothesis(
+    text="the set holds cubes around a public centre", check=_holds_cubes, is_about_set=True
+)

@@ -1,0 +1,113 @@
+r"""Linear losses on the group-l1 ball and on sparse vectors: which block, and which signs in it?
+
+The words are the signs of one of G blocks of five coordinates, N = 32 G of them. Both sets touch
+the ball around them in the directions of the words, so that answers in the ball do as well:
+theory/bounds-everywhere.md, 2.5 (zCDP) and 2.6 (every epsilon and delta). The worst answer is in
+one block.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.distance import DISTANCES, chance
+from dpsco_core.bounds.instances.expectiles import log_cube, omega
+from dpsco_core.bounds.instances.groups import Falling, group_delta, log_expm1
+from dpsco_core.bounds.instances.two_sided import least_loss_of_words, sum_of_signs
+from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.geometry.geometries import GROUP_SIZE
+
+_TILTS, _LEVELS = 1200, 240
+_LONGEST = math.sqrt(GROUP_SIZE)  # the l2 norm of a word
+
+
+@dataclass(frozen=True)
+class BlockWords(WordPrior):
+    """The words of G blocks, on a set of circumradius 1.
+
+    Examples
+    --------
+    >>> BlockWords(groups=4).count
+    128
+    """
+
+    groups: int  # G, at least 1
+
+    def __post_init__(self) -> None:
+        require(self.groups >= 1, "groups", "a positive integer", self.groups)
+
+    @property
+    def count(self) -> int:
+        """The number N of words."""
+        return (1 << GROUP_SIZE) * self.groups
+
+    @property
+    def weight(self) -> int:
+        return GROUP_SIZE
+
+    def left(self, argument: Argument, level: Level) -> Falling:
+        if argument == "two-sided":
+            return self._two_sided(level[0])
+        if argument == "fano":
+            last = math.sqrt((1.5 * math.log(self.count) + 4) / level[0])
+            return tabulated(last, lambda count: self._undecoded(level[0] * count**2))
+        epsilon, delta = level
+        last = (math.log(self.count) + 30) / epsilon
+        return tabulated(last, lambda count: self._approximate(count, epsilon, delta))
+
+    def _two_sided(self, rho: float) -> Falling:
+        sums, weights = sum_of_signs(GROUP_SIZE)
+        losses = np.append(_LONGEST - sums, _LONGEST)[None, :]
+        chances = np.append(weights / self.groups, 1 - 1 / self.groups)
+        least = least_loss_of_words(losses, chances, _LONGEST)
+        both = rho * (1 - 1 / self.count)
+        return tabulated(math.sqrt(least.last / both), lambda count: least.at(both * count**2))
+
+    def _undecoded(self, information: Floats) -> Floats:
+        r"""Return :math:`\int_0^{\sqrt5}(1-X(\kappa,G(t)))dt`, with G at right ends.
+
+        The loss is at most t where :math:`\langle u,V\rangle\ge x=\sqrt5-t`, whose chance is at
+        most :math:`\frac1G\min_{0\le s<x}E(W_5-s)_+^3/(x-s)^3` (Markov, and convexity in the
+        squared norms of the blocks); the last step ends at x = 0, where it is 1.
+        """
+        t = np.linspace(0.0, _LONGEST, DISTANCES + 1)[1:-1]
+        x = _LONGEST - t
+        levels = np.linspace(0.0, _LONGEST, _LEVELS, endpoint=False)
+        gap = x[:, None] - levels
+        logs = log_cube(levels, GROUP_SIZE) - 3 * np.log(np.maximum(gap, 1e-9))
+        tail = np.where(gap > 1e-9, logs, math.inf).min(axis=1) - math.log(self.groups)
+        log_words = math.log(self.count)
+        share = np.clip(tail, -log_words, 0.0)
+        hit = chance(information[:, None], share, log_words=log_words)
+        whole = (1 - hit).sum(axis=1) * (_LONGEST / DISTANCES)
+        return np.where(information > 0, whole, _LONGEST)
+
+    def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
+        r"""Return the largest :math:`(\sqrt5-e)(1-\delta_b(1+\sqrt5/e))_+` of all allowed e."""
+        tilts, log_excess = _excesses(self.groups)
+        lost = np.minimum(group_delta(epsilon, delta, count), 1.0)[:, None]
+        kept = np.maximum(0.0, 1 - lost * (1 + _LONGEST / tilts))
+        allowed = log_excess + log_expm1(epsilon * count)[:, None] <= np.log(tilts)
+        whole = np.where(allowed, (_LONGEST - tilts) * kept, 0.0).max(axis=1)
+        return np.where(count > 0, whole, _LONGEST)
+
+
+@lru_cache(maxsize=64)
+def _excesses(groups: int) -> tuple[Floats, Floats]:
+    r"""Return a grid of e, and the log of a bound on :math:`E(\langle u,V\rangle-e)_+` there.
+
+    .. math:: V(e)=\min\Big\{\tfrac12\big(\sqrt{\tfrac1G+e^2}-e\big),\
+        \min_{0\le s<e}\frac{4}{27(e-s)^2}\tfrac1GE(W_5-s)_+^3\Big\}
+    """
+    tilts = np.linspace(0.0, _LONGEST, _TILTS, endpoint=False)[1:]
+    levels = np.linspace(0.0, _LONGEST, _LEVELS, endpoint=False)
+    gap = tilts[:, None] - levels
+    logs = math.log(4 / 27 / groups) + log_cube(levels, GROUP_SIZE)
+    cubes = np.where(gap > 1e-9, logs - 2 * np.log(np.maximum(gap, 1e-9)), math.inf).min(axis=1)
+    root = math.sqrt(groups)
+    plain = np.log(omega(tilts * root) / root)
+    return tilts, np.minimum(cubes, plain)

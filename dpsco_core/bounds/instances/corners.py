@@ -1,0 +1,110 @@
+r"""Linear losses on the l1 ball and on simplices: which corner is the best one?
+
+The words on the l1 ball are :math:`\pm e_j`, N = 2d of them, and on the simplices
+:math:`2e_J-1`, N = d. An answer in the set is a mean of corners, so that it may as well be a corner
+that is drawn; the loss of a wrong one is known, and privacy limits the chance of the right one:
+theory/bounds-everywhere.md, 2.4 (zCDP) and 2.6 (every epsilon and delta).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.distance import chance
+from dpsco_core.bounds.instances.groups import Falling, group_delta
+from dpsco_core.bounds.instances.two_sided import least_loss_of_words
+from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+
+_SHARES = 64  # parts of the range of the share of answers that name a word
+
+
+@dataclass(frozen=True)
+class CornerWords(WordPrior):
+    """The words of one of the three sets, of size 1.
+
+    Examples
+    --------
+    >>> CornerWords(d=20, signed=True).count, CornerWords(d=20, signed=False).count
+    (40, 20)
+    """
+
+    d: int  # at least 2: a simplex of one dimension is a point
+    signed: bool  # the l1 ball; otherwise a simplex
+    solid: bool = False  # whether the simplex has the corner 0
+
+    def __post_init__(self) -> None:
+        require(self.d >= 2, "d", "at least 2", self.d)
+
+    @property
+    def count(self) -> int:
+        """The number N of words."""
+        return 2 * self.d if self.signed else self.d
+
+    @property
+    def weight(self) -> int:
+        return 1 if self.signed else self.d
+
+    @property
+    def start(self) -> float:
+        """The least mean loss of an answer that knows nothing."""
+        return 1.0 if self.signed or self.solid else 2 * (1 - 1 / self.d)
+
+    def left(self, argument: Argument, level: Level) -> Falling:
+        if argument in ("two-sided", "fano"):
+            return self._concentrated(argument, level[0])
+        epsilon, delta = level
+        last = (math.log(self.count) + 30) / epsilon
+        return tabulated(last, lambda count: self._approximate(count, epsilon, delta))
+
+    # -- zCDP -----------------------------------------------------------------------------------
+
+    def _concentrated(self, argument: Argument, rho: float) -> Falling:
+        words = self.count
+        if argument == "fano":
+            last = math.sqrt((1.5 * math.log(words) + 4) / rho)
+            return tabulated(last, lambda count: self._undecoded(rho * count**2))
+        losses, weights = self._losses()
+        least = least_loss_of_words(losses, weights, self.start)
+        both = rho * (1 - 1 / words)
+        return tabulated(math.sqrt(least.last / both), lambda count: least.at(both * count**2))
+
+    def _losses(self) -> tuple[Floats, Floats]:
+        """Return the losses of the corners that may be the worst, and their chances."""
+        words = self.count
+        if self.signed:
+            return np.array([[0.0, 1.0, 2.0]]), np.array([1, words - 2, 1]) / words
+        losses = np.array([[0.0, 2.0], [1.0, 1.0]] if self.solid else [[0.0, 2.0]])
+        return losses, np.array([1, words - 1]) / words
+
+    def _undecoded(self, information: Floats) -> Floats:
+        r"""Return what is left where a word is named as seldom as `chance` says.
+
+        In the solid simplex a share z of the answers names a word, and the others are 0: its gain
+        :math:`2X(\kappa,\frac zN)-z` is bounded on intervals of z.
+        """
+        log_words = math.log(self.count)
+        if self.solid:
+            ends = np.linspace(0.0, 1.0, _SHARES + 1)
+            named = chance(information[:, None], np.log(ends[1:]) - log_words, log_words=log_words)
+            left = 1 - (2 * named - ends[:-1]).max(axis=1)
+        else:
+            wrong = 1 - chance(information, np.array(-log_words), log_words=log_words)
+            left = wrong if self.signed else 2 * wrong
+        return np.where(information > 0, left, self.start)
+
+    # -- every (epsilon, delta), and pure at delta = 0 -------------------------------------------
+
+    def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
+        """Return what is left at b spikes: 2.6."""
+        growth = np.exp(np.minimum(epsilon * count, 700.0))
+        others, lost = self.count - 1, np.minimum(group_delta(epsilon, delta, count), 1.0)
+        whole = growth + others
+        hit = np.minimum(1.0, (growth + others * lost) / whole)
+        if self.signed:
+            return np.asarray(1 - hit * (1 - 1 / growth) - lost / growth)
+        if not self.solid:
+            return np.asarray(2 * (1 - hit))
+        return np.asarray(1 - np.maximum(0.0, 2 * growth / whole - 1) - 2 * others * lost / whole)

@@ -1,0 +1,161 @@
+r"""Cubes of means inside a constraint set: for quadratic losses and means, on every set.
+
+A bound on a mean is proven over means :math:`\theta\nu` with signs :math:`\nu`. It holds for means
+in a set if all of these are inside it: where the set holds a cube of fewer coordinates, of larger
+sides, every bound for that dimension holds. In the simplices the cube is around a public centre,
+and in the simplex itself the signs come in opposite pairs, which leave the sum as it is. See
+theory/bounds-everywhere.md, 5. Every cube is valid; the choice among them only raises a bound.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.instances import hypercube, packing, two_sided
+from dpsco_core.bounds.instances.sets import is_round, touches_at_signs
+from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.geometry.ball import L1Ball, LqBall
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.geometry.sparse import GroupBall, SparseHull
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
+
+_COARSE = 10  # cubes that are tried first
+_FEW = 40  # up to so many coordinates the sharpest bound chooses, and neighbours are tried too
+_NEAR = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)  # sizes around the best of them
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A cube of means in a set: signs on the first coordinates, around a centre there."""
+
+    support: int  # coordinates that move
+    side: float  # the largest size of the signs, theta
+    centre: float = 0.0  # what each of these coordinates is around
+    paired: bool = False  # whether signs come in opposite pairs
+
+    @property
+    def signs(self) -> int:
+        """The number of free signs: the dimension of the bound."""
+        return self.support // 2 if self.paired else self.support
+
+    def factor(self, form: Form) -> float:
+        r"""Return by what an error of the free signs is multiplied: pairs count twice."""
+        if not self.paired:
+            return 1.0
+        return 2.0 if form == "squared" else math.sqrt(2)
+
+    def within(self, unit: float, room: float) -> float:
+        """Return the largest size in a set that is `unit` times as large.
+
+        `room` bounds the squared norm of the means.
+        """
+        free = room / self.support - (unit * self.centre) ** 2
+        if not self.paired:  # the signs may point away from the centre of all coordinates
+            free = max(0.0, math.sqrt(max(0.0, room / self.support)) - unit * self.centre) ** 2
+        return min(unit * self.side, math.sqrt(max(0.0, free)))
+
+
+def has_cubes(body: ConstraintSet) -> bool:
+    """Whether cubes in the set are known."""
+    known = L1Ball | LqBall | GroupBall | SparseHull | Simplex | SolidSimplex
+    return holds_whole_cube(body) or isinstance(body, known)
+
+
+def holds_whole_cube(body: ConstraintSet) -> bool:
+    """Whether the cube of all coordinates in the set reaches the ball around it."""
+    return is_round(body) or touches_at_signs(body)
+
+
+Family = tuple[range, Callable[[int], Cube]]  # numbers of coordinates, and the cube of each
+
+
+def families(body: ConstraintSet) -> tuple[Family, ...]:
+    """Return the largest cubes of all numbers of coordinates, those of one kind together."""
+    d = body.d
+    if isinstance(body, Simplex | SolidSimplex):
+        r = body.radius
+        pairs = (range(2, d + 1, 2), lambda c: Cube(c, r / c, r / c, paired=True))
+        free = (range(1, d + 1), lambda c: Cube(c, r / (2 * c), r / (2 * c)))
+        return (pairs,) if isinstance(body, Simplex) else (pairs, free)[d < 2 :]
+
+    def around_zero(c: int) -> Cube:
+        return Cube(c, 1 / body.minkowski_norm((np.arange(d) < c).astype(np.float64)))
+
+    return ((range(1, d + 1), around_zero),)
+
+
+@lru_cache(maxsize=4096)
+def hardest_cube(
+    form: Form,  # "l2" or "squared"
+    n: int,
+    moment_order: float,
+    budget: Budget,
+    body: ConstraintSet,
+    unit: float = 1.0,  # the set is so many times as large, in moment units
+    room: float = math.inf,  # the largest squared norm of a mean
+) -> tuple[Cube, float]:
+    """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
+
+    Simpler bounds choose it, and of few coordinates the sharpest one among its neighbours:
+    two-sided information under zCDP, packing otherwise.
+    """
+
+    def largest(cube: Cube) -> float:
+        side = cube.within(unit, room)
+        return min(1.0, math.pow(side, 1 / spike_exponent(moment_order)))
+
+    def simple(cube: Cube) -> float:
+        return cube.factor(form) * _simple(form, n, cube.signs, moment_order, budget, largest(cube))
+
+    def sharp(cube: Cube) -> float:
+        return cube.factor(form) * _sharp(form, n, cube.signs, moment_order, budget, largest(cube))
+
+    chosen: list[Cube] = []
+    for sizes, cube_of in families(body):
+        last = len(sizes) - 1
+        places = np.unique(np.round(np.geomspace(1, last + 1, _COARSE)) - 1)
+        start = max((int(i) for i in places), key=lambda i: simple(cube_of(sizes[i])))
+        near = {min(last, max(0, round((start + 1) * x) - 1)) for x in _NEAR}
+        value = sharp if start < _FEW else simple
+        values = {i: value(cube_of(sizes[i])) for i in near}
+        while missing := _beside(max(values, key=lambda i: values[i]), last) - set(values):
+            values |= {i: value(cube_of(sizes[i])) for i in missing}
+        chosen.append(cube_of(sizes[max(values, key=lambda i: values[i])]))
+    best = max(chosen, key=sharp) if len(chosen) > 1 else chosen[0]
+    return best, largest(best)
+
+
+def _beside(place: int, last: int) -> set[int]:
+    """Return the places beside one of the smaller cubes; the sizes of large ones differ little."""
+    return {i for i in (place - 1, place + 1) if 0 <= i <= last and place < _FEW}
+
+
+def _simple(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
+    """Return a quick bound on signs under a budget, which chooses among cubes only."""
+    if largest == 0:
+        return 0.0
+    if isinstance(budget, ZCDP):
+        squared = form == "squared"
+        q = hypercube.best_cdp(n, d, order, budget.rho, largest, squared=squared)
+        return hypercube.hypercube_cdp(q, n, d, order, budget.rho, squared=squared)
+    q = hypercube.best_pure(n, d, order, budget.epsilon, largest, form)
+    return hypercube.hypercube_pure(q, n, d, order, budget.epsilon, form=form)
+
+
+def _sharp(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
+    """Return the sharpest bound on signs under a budget, or one that is largest where it is."""
+    if largest == 0:
+        return 0.0
+    if isinstance(budget, ZCDP):
+        q = two_sided.best(n, d, order, budget.rho, largest, form)
+        return two_sided.two_sided(q, n, d, order, budget.rho, form)
+    level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
+    # The linear form grows with the dimension as the error does, and is much quicker than it.
+    quick: Form = "squared" if form == "squared" else "linear"
+    q = packing.best(quick, n, d, order, *level, largest)
+    return packing.packing(quick, q, n, d, order, *level)

@@ -1,0 +1,101 @@
+r"""Linear losses on l_q balls with 1 < q < 2: what is proven on the l2 ball, carried over.
+
+The words are all sign vectors, as in `hypercube`. With :math:`m_j=E[\nu_j\mid O]` the least loss on
+the l_q ball is :math:`d^{1/q'}-E\|m\|_{q'}`, and on the l2 ball :math:`\sqrt d-E\|m\|_2`. Because
+:math:`|m_j|\le1` and :math:`q'\ge2`, :math:`\|m\|_{q'}\le\|m\|_2^{2/q'}`, which is concave in the
+norm: whatever is left on the l2 ball at b spikes, at least L, leaves at least
+:math:`d^{1/q'}-(\sqrt d-L)^{2/q'}` here. See theory/bounds-everywhere.md, 2.3 and 2.6.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances import assouad, distance, hypercube, two_sided
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.expectiles import products
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.bounds.instances.groups import Falling
+from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+
+
+@dataclass(frozen=True)
+class SignWords(WordPrior):
+    """All sign vectors, on an l_q ball of radius 1.
+
+    Examples
+    --------
+    >>> round(SignWords(d=16, exponent=1.5).start, 12)
+    2.519842099789
+    """
+
+    d: int  # at least 1
+    exponent: float  # q, above 1 and below 2
+
+    def __post_init__(self) -> None:
+        require(self.d >= 1, "d", "a positive integer", self.d)
+        require(1 < self.exponent < 2, "q", "above 1 and below 2", self.exponent)
+
+    @property
+    def weight(self) -> int:
+        return self.d
+
+    @property
+    def power(self) -> float:
+        """The inverse of the dual exponent, 1 - 1/q."""
+        return 1 - 1 / self.exponent
+
+    @property
+    def start(self) -> float:
+        r"""The least mean loss of an answer that knows nothing, :math:`d^{1/q'}`."""
+        return math.pow(self.d, self.power)
+
+    def carried(self, loss: Floats) -> Floats:
+        """Return what is left here of a loss that is left on the l2 ball."""
+        known = np.maximum(math.sqrt(self.d) - loss, 0.0)
+        return np.asarray(self.start - known ** (2 * self.power))
+
+    def left(self, argument: Argument, level: Level) -> Falling:
+        d = self.d
+        if argument in ("two-sided", "fano"):
+            rho = level[0]
+            if argument == "two-sided":
+                return self._two_sided(rho)
+            last = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
+
+            def by_distance(count: Floats) -> Floats:
+                left = distance.remaining(rho * count**2, d, "linear")
+                return self.carried(np.where(count > 0, left, math.sqrt(d)))
+
+            return tabulated(last, by_distance)
+        epsilon, delta = level
+        packed = products("linear", d, epsilon, delta)
+
+        def by_groups(count: Floats) -> Floats:
+            pairs = math.sqrt(d) * assouad.share_left("linear", count, epsilon, delta)
+            most = np.maximum(packed(count), pairs)
+            if delta == 0:
+                wrong = 2 * hypercube.wrong_sign_fraction(d, epsilon * count)
+                signs = math.sqrt(d) * (1 - np.sqrt(np.maximum(0.0, 1 - wrong)))
+                most = np.maximum(most, signs)
+            return self.carried(most)
+
+        return tabulated(max(packed.last, 60 / epsilon), by_groups)
+
+    def _two_sided(self, rho: float) -> Falling:
+        r"""Return the larger of what is carried over and :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`.
+
+        The latter is by :math:`\sum E m_j^2\le2\kappa`, and :math:`|m_j|^{q'}\le m_j^2`.
+        """
+        least = two_sided.curve(self.d, "linear")
+        both = rho * -math.expm1(-self.d * LOG_2)
+        last = math.sqrt(max(least.last / both, self.d / 2 / rho))
+
+        def left(count: Floats) -> Floats:
+            kappa = rho * count**2
+            closed = self.start * (1 - (2 * kappa / self.d) ** self.power)
+            return np.maximum(self.carried(least.at(both * count**2)), closed)
+
+        return tabulated(last, left)

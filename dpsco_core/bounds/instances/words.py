@@ -1,0 +1,86 @@
+r"""Spikes with words: what bounds over few words share, whatever the words are.
+
+A record is 0, or with probability q the spike :math:`q^{-1/p}V`, where V is one of N words with
+entries in [-1, 1]: theory/bounds-everywhere.md, 1. A bound on the excess risk of linear losses is
+:math:`rq^aE[\ell_B]`, r the size of the set, and :math:`\ell_b` what is left of the loss after b
+spikes. Here are the mean over B and the best q; `corners`, `blocks` and `lq_signs` are the words.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats, maximise
+from dpsco_core.bounds.instances.groups import Falling, falling, some_counts
+from dpsco_core.bounds.instances.packing import averaged
+from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+
+# The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
+# (epsilon, delta) ones, and with delta = 0 pure ones.
+Argument = Literal["two-sided", "fano", "approx"]
+Level = tuple[float, ...]  # (rho,), or (epsilon, delta)
+
+
+class WordPrior(ABC):
+    """A prior of words on a set of size 1. Frozen: a key of caches."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> int:
+        """The number of entries of a word that are not 0, and the square of its l2 norm."""
+
+    @abstractmethod
+    def left(self, argument: Argument, level: Level) -> Falling:
+        """Return what is left of the loss at b spikes, for algorithms of a level."""
+
+
+def check_level(argument: Argument, level: Level) -> None:
+    """Raise `InvalidInput` unless the level is one of the algorithms that an argument binds."""
+    name = "epsilon" if argument == "approx" else "rho"
+    require(level[0] > 0, name, "positive", level[0])
+    if argument == "approx":
+        require(0 <= level[1] < 1, "delta", "at least 0 and below 1", level[1])
+
+
+@lru_cache(maxsize=512)
+def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
+    """Return what is left of the loss at b spikes; kept."""
+    check_level(argument, level)
+    return words.left(argument, level)
+
+
+def tabulated(last: float, left: Callable[[Floats], Floats]) -> Falling:
+    """Return a function of b up to `last` that never rises, beyond which it counts as 0."""
+    counts = some_counts(last)
+    return falling(counts, np.maximum(left(counts), 0.0))
+
+
+def words_bound(
+    words: WordPrior,
+    argument: Argument,
+    q: float,  # spike probability in [0, 1]
+    n: int,
+    moment_order: float,
+    level: Level,
+) -> float:
+    r"""Return :math:`q^aE[\ell_B]`, :math:`B\sim\mathrm{Bin}(n,q)`: the bound at q and size 1."""
+    check_point(q, n, words.weight)
+    loss = left_after(words, argument, level)
+    value = averaged(loss, spike_exponent(moment_order), n)
+    return float(value(np.array([q]), True)[0])
+
+
+@lru_cache(maxsize=4096)
+def best(
+    words: WordPrior, argument: Argument, n: int, moment_order: float, level: Level, largest: float
+) -> float:
+    """Return the q in (0, largest] that maximises `words_bound`."""
+    loss = left_after(words, argument, level)
+    value = averaged(loss, spike_exponent(moment_order), n)
+    low = min(0.03 / n, largest / 50)
+    high = min(largest, 4 * (loss.last + 1) / n)
+    return maximise(lambda q: value(q, False), min(low, high), high)
