@@ -90,7 +90,7 @@ def allocation_delta(
 
     Notes
     -----
-    theory/beyond-seeds.md, Theorem A (2.2) and 2.3. Never larger than the delta of a single step,
+    theory/random-allocation.md, 2 and 3. Never larger than the delta of a single step,
     since a record enters only one.
 
     Examples

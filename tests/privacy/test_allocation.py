@@ -28,7 +28,8 @@ from dpsco_core.privacy import (
     shuffle_steps,
 )
 
-# theory/beyond-seeds.md, 2.6: the noise at epsilon 1 and delta 1e-6, and delta at (T, s, epsilon).
+# theory/random-allocation.md, 4: the noise at epsilon 1 and delta 1e-6, then delta at (T, s,
+# epsilon).
 NOISE = [(100, 1.00175), (1000, 0.697471), (10_000, 0.553168)]
 DELTAS = [(10, 0.5, 0.3, 0.0337790), (10, 1.0, 1.0, 0.0297205), (100, 0.8, 0.5, 7.56264e-5)]
 

@@ -26,7 +26,7 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, OTHER_PARAMETERS
 from dpsco_core.bounds.tools import KAPPA
 from dpsco_core.methods.euclidean.batches import (
-    Batches,
+    BatchedSteps,
     Moments,
     best_batches,
     clipped_gradient,
@@ -43,7 +43,7 @@ VOID = (math.inf,) * len(TERMS)
 
 
 def at_batches(
-    setting: Setting, batches: Batches, noise: float, moments: Moments
+    setting: Setting, batches: BatchedSteps, noise: float, moments: Moments
 ) -> tuple[float, ...]:
     """Return the terms of the bound at the steps and the radius of a run."""
     clipped = clipped_gradient(setting, np.array([batches.radius]), moments)

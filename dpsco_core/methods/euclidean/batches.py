@@ -44,7 +44,7 @@ class Clipped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batches:
+class BatchedSteps:
     """Steps on batches of their own, and the radius to which gradients are clipped."""
 
     steps: int
@@ -116,7 +116,7 @@ def check_bounded(setting: Setting) -> None:
 
 
 @lru_cache(maxsize=4096)
-def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batches:
+def best_batches(setting: Setting, rho: float, moments: Moments | None) -> BatchedSteps:
     """Return the steps and the radius at which the bound is least, with the best step size.
 
     `moments` None takes `modelled_gradient`, which is proven of no law. Every choice is valid: a
@@ -147,11 +147,11 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
     steps, radius = best
     pull = _pull(setting, rho, np.array([float(steps)]), np.array([radius]), clipped)
     size = setting.body.reach / math.sqrt(steps * float(pull[0, 0]))
-    return Batches(steps=steps, radius=radius, step_size=size)
+    return BatchedSteps(steps=steps, radius=radius, step_size=size)
 
 
 def risk_terms(
-    setting: Setting, batches: Batches, noise: float, clipped: Clipped
+    setting: Setting, batches: BatchedSteps, noise: float, clipped: Clipped
 ) -> tuple[float, float, float, float]:
     """Return the terms of the bound at any steps: optimisation, sampling, noise and bias.
 

@@ -8,7 +8,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.batches import Batches, best_batches, check_bounded
+from dpsco_core.methods.euclidean.batches import BatchedSteps, best_batches, check_bounded
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, MOMENTS
 from dpsco_core.methods.mean.base import check_level, check_parts, clipped_mean, gaussian_share
 from dpsco_core.methods.run import descend
@@ -27,7 +27,7 @@ from dpsco_core.problems.samples.protocol import Sample
 class FreshBatchesPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
-    batches: Batches  # the steps, their size and the clip radius
+    batches: BatchedSteps  # the steps, their size and the clip radius
     mechanism: GaussianNoise | SphericalLaplaceNoise  # what every step spends all of the budget on
     rho: float  # what a step spends; 0 under a pure budget
 
@@ -69,7 +69,7 @@ class FreshBatches(PrivateMethod):
 
     Parameters
     ----------
-    batches : Batches, optional
+    batches : BatchedSteps, optional
         Steps, step size and clip radius. If None they are chosen from the setting.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
@@ -80,7 +80,7 @@ class FreshBatches(PrivateMethod):
         `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law.
     """
 
-    batches: Batches | None = None
+    batches: BatchedSteps | None = None
 
     reads = "summed"
     cost = MethodCost(fixed=1e5, per_row=3, per_element=0.5, per_piece=4e4)
@@ -139,7 +139,7 @@ class FreshBatches(PrivateMethod):
     stage = Stage(
         splits=PARTS,
         small=SmallRun(
-            fields={"batches": Batches(steps=4, radius=1.0, step_size=0.1)},
+            fields={"batches": BatchedSteps(steps=4, radius=1.0, step_size=0.1)},
         ),
         others={"pure": SmallRun(scenario={"delta": 0.0})},
     )
@@ -186,7 +186,7 @@ class FreshBatches(PrivateMethod):
         )
 
 
-def planned(setting: Setting, batches: Batches, rho: float) -> FreshBatchesPlan:
+def planned(setting: Setting, batches: BatchedSteps, rho: float) -> FreshBatchesPlan:
     """Return the plan of these batches; under a pure budget `rho` is 0.
 
     Raises `NotApplicable` where a batch would have no record.

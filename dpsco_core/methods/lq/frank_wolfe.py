@@ -39,7 +39,7 @@ MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Corners:
+class CornerSteps:
     """How many corners a run takes, and the level to which entries of gradients are clipped."""
 
     steps: int
@@ -50,8 +50,8 @@ class Corners:
 class FrankWolfePlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
-    corners: Corners
-    mechanism: Exponential  # of every step, with all of the budget
+    corners: CornerSteps
+    mechanism: Exponential  # what every step spends all of the budget on
 
     @property
     def step_records(self) -> int:
@@ -73,7 +73,7 @@ class FrankWolfe(PrivateMethod):
 
     Parameters
     ----------
-    corners : Corners, optional
+    corners : CornerSteps, optional
         Steps and clip level. If None they are chosen from the setting.
     calibration : {"tight", "paper"}
         The same choice: :math:`\varepsilon_0=\sqrt{8\rho}` under zCDP, epsilon otherwise.
@@ -83,7 +83,7 @@ class FrankWolfe(PrivateMethod):
         `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law.
     """
 
-    corners: Corners | None = None
+    corners: CornerSteps | None = None
 
     reads = "summed"
     cost = MethodCost(fixed=1e5, per_row=6, per_element=1, per_piece=5e4)
@@ -151,7 +151,9 @@ class FrankWolfe(PrivateMethod):
         exponent=1.0,
         splits=PARTS,
         # choices that are neither sure nor blind, and enough of them
-        small=SmallRun(scenario={"epsilon": 2.0}, fields={"corners": Corners(steps=16, limit=0.3)}),
+        small=SmallRun(
+            scenario={"epsilon": 2.0}, fields={"corners": CornerSteps(steps=16, limit=0.3)}
+        ),
     )
     colour = "orange"
     symbol = "star"
@@ -186,7 +188,7 @@ class FrankWolfe(PrivateMethod):
             share = 2 / (t + 2)
             return (1 - share) * w + share * corner(body, place)
 
-        # of equal weight is the last point alone
+        # The output is the last point alone.
         last = Descent(steps=steps, step_size=1.0, averaged=1)
         return walk(body.centre, last, step).released(
             ledger,
@@ -238,7 +240,7 @@ def corner(body: ConstraintSet, place: int) -> Vector:
 
 
 @lru_cache(maxsize=4096)
-def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> Corners:
+def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> CornerSteps:
     r"""Return the steps and the level at which the bound on the excess risk is least.
 
     .. math:: \frac{2\beta_1(2r)^2}{T+2}+\frac{4\tau r}{b\varepsilon_0}\ln N
@@ -279,4 +281,4 @@ def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> Corners:
     if place < 0:
         raise nothing_finite("clip level")
     t, level = divmod(place, len(levels))
-    return Corners(steps=int(counts[t, 0]), limit=float(levels[level]))
+    return CornerSteps(steps=int(counts[t, 0]), limit=float(levels[level]))

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.catalogue import bounds_for, make_method
 from dpsco_core.methods.euclidean import FreshBatches
-from dpsco_core.methods.euclidean.batches import Batches, clipped_gradient
+from dpsco_core.methods.euclidean.batches import BatchedSteps, clipped_gradient
 from dpsco_core.privacy import ZCDP, Ledger, PureDP
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.scenario import Scenario
@@ -107,7 +107,7 @@ def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
     at = setting(1000, 3.0, budget, d=6, lipschitz=2.0)
     row = BY_SLUG[f"{OWN}{'-pure' * isinstance(budget, PureDP)}-run"]
     for steps, clip, size in ((1, 3.0, 0.5), (7, 0.4, 0.01), (33, 12.0, 0.2)):
-        batches = Batches(steps=steps, radius=clip, step_size=size)
+        batches = BatchedSteps(steps=steps, radius=clip, step_size=size)
         plan = FreshBatches(batches=batches).plan(at)
         known = clipped_gradient(at, np.array([clip]), "directional")
         best = plain(at, steps, clip, coordinates=False)

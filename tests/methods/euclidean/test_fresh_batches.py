@@ -12,14 +12,19 @@ import pytest
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import FreshBatches
-from dpsco_core.methods.euclidean.batches import Batches, best_batches, clipped_gradient, risk_terms
+from dpsco_core.methods.euclidean.batches import (
+    BatchedSteps,
+    best_batches,
+    clipped_gradient,
+    risk_terms,
+)
 from dpsco_core.methods.euclidean.fresh_batches import planned
 from dpsco_core.privacy import ZCDP, Ledger, PureDP
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
-FEW = Batches(steps=3, radius=0.8, step_size=0.3)
+FEW = BatchedSteps(steps=3, radius=0.8, step_size=0.3)
 
 
 def point(problem: str = "absolute", **fields: Any) -> Scenario:
@@ -120,7 +125,7 @@ def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -
     at = point(n=5000).setting
     best = best_batches(at, 0.5, moments)
 
-    def value(batches: Batches) -> float:
+    def value(batches: BatchedSteps) -> float:
         known = clipped_gradient(at, np.array([batches.radius]), moments)
         return sum(risk_terms(at, batches, planned(at, batches, 0.5).noise_energy, known))
 
@@ -128,7 +133,7 @@ def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -
     for steps in (0.5, 0.8, 1.25, 2.0):
         for radius in (0.7, 0.95, 1.0, 1.05, 1.5):
             for size in (0.7, 1.0, 1.4):
-                other = Batches(
+                other = BatchedSteps(
                     steps=max(1, round(best.steps * steps)),
                     radius=best.radius * radius,
                     step_size=best.step_size * size,

@@ -12,12 +12,12 @@ import pytest
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.lq import FrankWolfe
-from dpsco_core.methods.lq.frank_wolfe import Corners, best_corners, corner, corner_scores
+from dpsco_core.methods.lq.frank_wolfe import CornerSteps, best_corners, corner, corner_scores
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-FEW = Corners(steps=4, limit=0.7)
+FEW = CornerSteps(steps=4, limit=0.7)
 SETS = ("l1", "simplex", "solid-simplex")
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
 
@@ -131,7 +131,7 @@ def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
     """The quadratic loss on a simplex, at a budget at which no other corner is ever drawn."""
     at = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
     data = at.instance.problem.sample(at.n, np.random.default_rng(1))
-    plan = FrankWolfe(corners=Corners(steps=40, limit=1e3)).plan(at.setting)
+    plan = FrankWolfe(corners=CornerSteps(steps=40, limit=1e3)).plan(at.setting)
     out = FrankWolfe().release(data, plan, Ledger(at.budget), np.random.default_rng(0))
     body, w = at.setting.body, at.setting.body.centre
     for t in range(40):
