@@ -19,10 +19,13 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.mean.clipped import coordinate_bias
 from dpsco_core.bounds.mean.intervals import NOISE, SAMPLE, SPREAD, at_most, interval_row
 from dpsco_core.bounds.tools import (
+    BALL,
+    IN_BALL,
     KAPPA,
     PARTS,
     Parts,
     directional_unit,
+    in_ball,
     rate_terms,
     root_sum_square,
     void,
@@ -49,6 +52,11 @@ def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
     most = bias.scale + bias.shift  # the mean length of what is clipped
     noise = math.sqrt(setting.d) * plan.noise_std
     return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+
+
+def _in_ball(plan: ClippedPlan, clipped: Setting) -> tuple[float, ...]:
+    """Return the terms of `at_run` of an answer that lies in the ball of the plan."""
+    return in_ball(at_run(plan, clipped), root_sum_square, plan.answer_radius).each
 
 
 def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
@@ -79,6 +87,7 @@ def _enough_people(setting: Setting) -> str:
 
 
 LETTERS = (
+    *BALL,
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
     Letter("R", "run's clip radius"),
     Letter(r"\sigma", "deviation of the run's noise, per coordinate"),
@@ -110,7 +119,7 @@ _GROUP = BoundCard(
     "measured.",
     kind="upper",
     constant="explicit",
-    latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2"
+    latex=IN_BALL + r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2"
     r"+d\sigma^2\Big]^{1/2},\ " + KAPPA,
     privacy="zcdp",
     method="user.mean-group",
@@ -134,7 +143,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanGroup(),
             names=PARTS,
-            formula=lambda plan: at_run(plan, plan.setting).each,
+            formula=lambda plan: _in_ball(plan, plan.setting),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -144,13 +153,13 @@ _BOUNDS: tuple[Bound, ...] = (
         slug="upper.user.mean-clipped-run",
         name="Clipped user means, proven for this run",
         statement="User-level means, 3.2",
-        latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
+        latex=IN_BALL + r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
         r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ " + KAPPA,
         method="user.mean-clipped",
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: at_run(plan, of_user_means(plan.setting)).each,
+            formula=lambda plan: _in_ball(plan, of_user_means(plan.setting)),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,

@@ -109,6 +109,4 @@ class UserMeanClipped(PrivateMethod):
             ledger,
             rng,
             label="mean of clipped user means",
-            tuning=self.tuning,
-            radius=self.radius,
         )
