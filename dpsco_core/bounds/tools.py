@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Hypothesis, Terms
+from dpsco_core.bounds.base import Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
@@ -18,6 +18,12 @@ SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 # The sharp bias of clipping at distance t from the mean: `hinge_bias`.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
+# How the formula of a bound on a run begins whose answer lies in a ball, and its letters.
+IN_BALL = r"\min\{D,V\},\ V="
+BALL = (
+    Letter("D", "diameter of the ball that holds the run's answer; infinite where none does"),
+    Letter("V", ""),  # what follows in the formula
+)
 PARTS = ("sampling", "clipping bias", "privacy noise")
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
@@ -52,6 +58,16 @@ class Parts:
     def scaled(self, unit: float) -> Parts:
         """Return every term times `unit`."""
         return Parts(sampling=unit * self.sampling, bias=unit * self.bias, noise=unit * self.noise)
+
+
+def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius: float) -> Parts:
+    """Return the terms of a bound on how far an answer in a ball is from the mean in that ball.
+
+    Where they combine to more than the diameter, they are scaled to it. Terms that say nothing of a
+    run stay as they are (theory/bounds-of-runs.md, 2).
+    """
+    value, diameter = combine(parts.each), 2 * radius
+    return parts.scaled(diameter / value) if diameter < value < math.inf else parts
 
 
 def void(sampling: float) -> Parts:

@@ -12,7 +12,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.tools import PARTS
+from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, finds_radius
 from dpsco_core.methods.mean.ladder import likely_crowd
 from dpsco_core.methods.mean.shares import GUARDED_FROM
@@ -88,11 +88,12 @@ def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
     top = plan.top_radius / scale
     far = min(1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p))
     noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
-    return (
-        sampling,
-        scale * reach * math.pow(far, 1 - 1 / p),
-        scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
+    parts = Parts(
+        sampling=sampling,
+        bias=scale * reach * math.pow(far, 1 - 1 / p),
+        noise=scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
     )
+    return in_ball(parts, math.fsum, plan.mean_bound).each
 
 
 def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], float]:
@@ -113,6 +114,7 @@ LETTERS = (
     Letter(r"\bar\Delta", "by how many the choice misses k, at most, in the mean"),
     Letter(r"\rho'", "share of the release", _planned(lambda plan: plan.release_rho)),
     Letter("m_p", r"root of the dimension, and the bound on the mean"),
+    *BALL,
 )
 _CARD = BoundCard(
     slug="upper.mean.adaptive",
@@ -138,7 +140,7 @@ _BOUNDS: tuple[Bound, ...] = (
         "over the lower bounds' own class, with every constant proven, at the parameters of the "
         "run: it bounds what is measured. For guarded mode nothing is proven.",
         constant="explicit",
-        latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
+        latex=IN_BALL + r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
         r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
         r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
         r"m_p=\sqrt d+R_0",

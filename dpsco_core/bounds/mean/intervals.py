@@ -14,7 +14,7 @@ from dpsco_core.base.cards import Guarantee
 from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
 from dpsco_core.bounds.mean.coordinatewise import Noise
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
-from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, void
+from dpsco_core.bounds.tools import HINGE, IN_BALL, KAPPA, PARTS, Parts, in_ball, void
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.methods.mean.coordinatewise import CoordinatewisePlan
 
@@ -59,7 +59,9 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     assert isinstance(run.evaluate, AtPlan)
     short, _, _ = run.card.name.partition(", proven for this run")
     evaluate = AtPlan(
-        method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
+        method=run.evaluate.method,
+        names=PARTS,
+        formula=lambda plan: in_ball(formula(plan), math.fsum, plan.answer_radius).each,
     )
     return bound_like(
         run.card,
@@ -69,7 +71,7 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
         summary="A ball about the answer that holds the mean in 95 of 100 runs at least, for every "
         "law of the class. It is computed from public numbers and costs no privacy.",
         guarantee=GUARANTEE,
-        latex=latex,
+        latex=IN_BALL + latex,
         evaluate=evaluate,
         hypotheses=run.hypotheses,
         letters=(*run.letters, _SPREAD, *((_QUANTILE,) if NOISE in latex else ())),

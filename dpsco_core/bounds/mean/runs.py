@@ -19,7 +19,17 @@ from dpsco_core.bounds.mean.clipped import (
 )
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS, Noise, squared_parts
 from dpsco_core.bounds.mean.smoothed import SECOND_ORDER, SMOOTHED_BOUNDS, root_sum_of_squares
-from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, directional_unit, void
+from dpsco_core.bounds.tools import (
+    BALL,
+    HINGE,
+    IN_BALL,
+    KAPPA,
+    PARTS,
+    Parts,
+    directional_unit,
+    in_ball,
+    void,
+)
 from dpsco_core.methods.base import Method
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.coordinatewise import (
@@ -116,11 +126,15 @@ def _row(
         statement=statement,
         summary=f"The mean error with every constant proven, at {levels}: it bounds what is "
         "measured, and a figure draws it beside that.",
-        latex=latex,
-        evaluate=AtPlan(method=method, names=PARTS, formula=lambda plan: formula(plan).each),
+        latex=IN_BALL + latex,
+        evaluate=AtPlan(
+            method=method,
+            names=PARTS,
+            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).each,
+        ),
         combine=row.combine,
         hypotheses=row.hypotheses,
-        letters=(*letters, *others),
+        letters=(*letters, *BALL, *others),
         optimal=row.optimal,
     )
 

@@ -21,10 +21,13 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.mean.clipped import coordinate_bias
 from dpsco_core.bounds.mean.intervals import NOISE, SAMPLE, SPREAD, at_most, interval_row
 from dpsco_core.bounds.tools import (
+    BALL,
+    IN_BALL,
     KAPPA,
     PARTS,
     Parts,
     directional_unit,
+    in_ball,
     rate_terms,
     root_sum_square,
     terms_of,
@@ -79,6 +82,11 @@ def best_pure(setting: Setting) -> Parts:
     return pure_run(plan, of_user_means(setting))
 
 
+def _in_ball(plan: ClippedPlan, parts: Parts) -> tuple[float, ...]:
+    """Return these terms of a run whose answer lies in the ball of the plan."""
+    return in_ball(parts, root_sum_square, plan.answer_radius).each
+
+
 def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
     """Return the terms of the interval of a run that averages so many clipped vectors."""
     return at_most(gaussian_run(plan, clipped), plan.clip_radius, averaged, plan.setting.d)
@@ -107,6 +115,7 @@ def _enough_people(setting: Setting) -> str:
 
 
 LETTERS = (
+    *BALL,
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
     Letter("R", "run's clip radius"),
     Letter(r"\sigma", "deviation of the run's noise, per coordinate"),
@@ -138,7 +147,7 @@ _GROUP = BoundCard(
     "measured.",
     kind="upper",
     constant="explicit",
-    latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2"
+    latex=IN_BALL + r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2"
     r"+d\sigma^2\Big]^{1/2},\ " + KAPPA,
     privacy="zcdp",
     method="user.mean-group",
@@ -162,7 +171,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanGroup(),
             names=PARTS,
-            formula=lambda plan: at_run(plan, plan.setting).each,
+            formula=lambda plan: _in_ball(plan, at_run(plan, plan.setting)),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -172,13 +181,13 @@ _BOUNDS: tuple[Bound, ...] = (
         slug="upper.user.mean-clipped-run",
         name="Clipped user means, proven for this run",
         statement="User-level means, 3.2",
-        latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
+        latex=IN_BALL + r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
         r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ " + KAPPA,
         method="user.mean-clipped",
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: gaussian_run(plan, of_user_means(plan.setting)).each,
+            formula=lambda plan: _in_ball(plan, gaussian_run(plan, of_user_means(plan.setting))),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -212,13 +221,13 @@ _PURE: tuple[Bound, ...] = (
         statement="User-level means, 3.5",
         summary="The mean error under pure DP with every constant proven, at the run's radius: it "
         "bounds what is measured.",
-        latex=_PURE_LATEX,
+        latex=IN_BALL + _PURE_LATEX,
         privacy="pure",
         method="user.mean-clipped",
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: pure_run(plan, of_user_means(plan.setting)).each,
+            formula=lambda plan: _in_ball(plan, pure_run(plan, of_user_means(plan.setting))),
         ),
         combine=root_sum_square,
         hypotheses=_PURE_HYPOTHESES,

@@ -9,7 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from dpsco_core.catalogue import method_class
-from dpsco_core.methods.mean.base import answer
+from dpsco_core.methods.mean.base import into_ball
 from dpsco_core.methods.statistics import Statistic
 
 PARTS = tuple(f"dpsco_core.methods.{part}" for part in ("statistics", "access", "steps"))
@@ -60,10 +60,10 @@ def handed_on(function: Any) -> tuple[FunctionType, ...]:
     Checks are left out: they take no step. The projection of the answer is not followed further.
     """
     parts = tuple(_named(function))
-    steps = [part for part in parts if part is not answer]
+    steps = [part for part in parts if part is not into_ball]
     if len(steps) != 1:
         return parts
-    return (steps[0], *handed_on(steps[0]), *(part for part in parts if part is answer))
+    return (steps[0], *handed_on(steps[0]), *(part for part in parts if part is into_ball))
 
 
 def _named(function: FunctionType) -> Iterator[FunctionType]:

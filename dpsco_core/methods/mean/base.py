@@ -72,15 +72,16 @@ def into_ball(value: Vector, bound: float) -> Vector:
     return value if (norm <= bound).all() else value * (bound / np.maximum(norm, bound))
 
 
-def answer(value: Vector, setting: Setting, tuning: Tuning, *given: float | None) -> Vector:
-    """Return what a method answers: in the practical tuning, inside the ball of the public bound.
+def projection_radius(setting: Setting, tuning: Tuning, *given: float | None) -> float:
+    """Return the radius of the ball about 0 on which a method projects its answer.
 
-    The ball holds the mean and is convex, so that projection never increases the error, and it
-    reads nothing but the release. A method answers as printed in the tuning ``"theory"``, and
-    wherever a level is `given`: the steps of an optimiser do, whose noise cancels over the steps.
+    In the practical tuning it is the public bound. That ball holds the mean and is convex, so that
+    projection never increases the error, and it reads nothing but the release. A method answers as
+    printed, and the radius is infinite, in the tuning ``"theory"`` and wherever a level is `given`:
+    the steps of an optimiser do that, whose noise cancels over the steps.
     """
     is_printed = tuning == "theory" or any(level is not None for level in given)
-    return value if is_printed else into_ball(value, setting.constants.mean_gradient_bound)
+    return math.inf if is_printed else setting.constants.mean_gradient_bound
 
 
 def refuse_pure(setting: Setting) -> None:

@@ -12,11 +12,12 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
-    answer,
     check_level,
     check_rows,
     clipped_mean,
     hinge_bias,
+    into_ball,
+    projection_radius,
     scaled_bound,
     zhao_share,
 )
@@ -34,6 +35,7 @@ class ClippedPlan(Plan):
     rho: float
     l2_sensitivity: float
     noise_std: float
+    answer_radius: float = math.inf  # the answer is projected on the ball of this
 
     @cached_property  # one mechanism serves every run of the plan
     def noise(self) -> GaussianNoise:
@@ -57,7 +59,7 @@ class SimpleClipping(PrivateMethod):
         ``"theory"``: the radius that minimises the terms of Theorem 2 that depend on it.
         ``"practical"``: the radius that balances squared bias and noise when coordinates are
         independent, see `practical_radius`, and the answer is projected on the ball of the public
-        bound, unless a radius is given; see `answer`.
+        bound, unless a radius is given; see `projection_radius`.
     """
 
     radius: float | None = None
@@ -137,6 +139,7 @@ class SimpleClipping(PrivateMethod):
             rho=rho,
             l2_sensitivity=sensitivity,
             noise_std=gaussian_noise_std(sensitivity, rho),
+            answer_radius=projection_radius(setting, self.tuning, self.radius),
         )
 
     def release(
@@ -150,7 +153,7 @@ class SimpleClipping(PrivateMethod):
             label="mean of clipped records",
         )
         return Release(
-            value=answer(value, plan.setting, self.tuning, self.radius),
+            value=into_ball(value, plan.answer_radius),
             ledger=ledger,
             diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
         )

@@ -16,7 +16,6 @@ from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
-    answer,
     check_count,
     check_level,
     check_parts,
@@ -24,6 +23,8 @@ from dpsco_core.methods.mean.base import (
     clipped_block_means,
     gaussian_share,
     hinge_bias,
+    into_ball,
+    projection_radius,
     scaled_bound,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
@@ -50,6 +51,7 @@ class CoordinatewisePlan(Plan):
     coordinate_sensitivity: float  # largest change of one coordinate of the median
     share: float  # rho (Gaussian) or epsilon (Laplace)
     noise: float  # standard deviation (Gaussian) or scale (Laplace) per coordinate
+    answer_radius: float = math.inf  # the answer is projected on the ball of this
 
     @property
     def diagnostics(self) -> dict[str, float]:
@@ -129,6 +131,7 @@ class _Coordinatewise(PrivateMethod):
             coordinate_sensitivity=change,
             share=share,
             noise=noise,
+            answer_radius=projection_radius(setting, self.tuning, self.threshold),
         )
 
 
@@ -225,7 +228,7 @@ class CoordinatewiseCDP(_Coordinatewise):
             rng,
             label="median of clipped block means",
         )
-        value = answer(value, plan.setting, self.tuning, self.threshold)
+        value = into_ball(value, plan.answer_radius)
         return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
 
 
@@ -304,7 +307,7 @@ class CoordinatewisePure(_Coordinatewise):
             rng,
             label="median of clipped block means",
         )
-        value = answer(value, plan.setting, self.tuning, self.threshold)
+        value = into_ball(value, plan.answer_radius)
         return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
 
 

@@ -12,10 +12,11 @@ from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
-    answer,
     check_level,
     check_rows,
     gaussian_share,
+    into_ball,
+    projection_radius,
     scaled_bound,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
@@ -44,6 +45,7 @@ class SmoothedPlan(Plan):
     l2_sensitivity: float  # what the noise is calibrated to
     proven_l2_sensitivity: float  # what is proven, 2 tau S_c sqrt(d)/n
     noise_std: float  # per coordinate
+    answer_radius: float = math.inf  # the answer is projected on the ball of this
 
 
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
@@ -167,6 +169,7 @@ class NoiseSmoothing(PrivateMethod):
             l2_sensitivity=used,
             proven_l2_sensitivity=tau * unit_sensitivity(setting, variance),
             noise_std=gaussian_noise_std(used, rho),
+            answer_radius=projection_radius(setting, self.tuning, self.tau),
         )
 
     def _parameters(self, setting: Setting, rho: float) -> tuple[float, float]:
@@ -209,7 +212,7 @@ class NoiseSmoothing(PrivateMethod):
             label="mean of smoothly truncated entries",
         )
         return Release(
-            value=answer(value, plan.setting, self.tuning, self.tau),
+            value=into_ball(value, plan.answer_radius),
             ledger=ledger,
             diagnostics={
                 "tau": plan.tau,

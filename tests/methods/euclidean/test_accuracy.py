@@ -33,6 +33,9 @@ CORE = ("sco.erm", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.objective-per
 STRONG = (*CORE, "sco.noisy-gd", "sco.cwme-strong", "sco.objective-perturbation-strong")
 # One pass at these sizes learns next to nothing of such flat risks.
 BARELY_LEARNS = {(problem, "sco.private-sgd") for problem in ("logistic", "hinge", "huber")}
+# Normalised gradients of a linear model are skewed: the error stays at any n, as the method's page
+# says. Here their mean is 0 beyond the set, and runs end at the edge.
+STAYS = {("logistic", "sco.automatic")}
 
 Errors = dict[str, np.ndarray]
 
@@ -118,7 +121,7 @@ def test_errors_of_private_methods_fall_with_records_and_with_budget(
     falls = {slug: fall(before[slug], after[slug]) for slug in before if is_private(slug)}
     assert len(falls) >= 4
     assert {slug: change for slug, change in falls.items() if change < -1} == {}
-    learns = [slug for slug in falls if (group.problem, slug) not in BARELY_LEARNS]
+    learns = [slug for slug in falls if (group.problem, slug) not in BARELY_LEARNS | STAYS]
     assert {slug: falls[slug] for slug in learns if falls[slug] <= 1} == {}
 
 

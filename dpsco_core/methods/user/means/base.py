@@ -9,8 +9,8 @@ import numpy as np
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import Release, Tuning
-from dpsco_core.methods.mean.base import answer, check_kind, clipped_mean
+from dpsco_core.methods.base import Release
+from dpsco_core.methods.mean.base import check_kind, clipped_mean, into_ball
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
@@ -47,10 +47,8 @@ def released(
     rng: np.random.Generator,
     *,
     label: str,
-    tuning: Tuning,
-    radius: float | None,
 ) -> Release:
-    """Return the mean of clipped rows with a plan's noise, as `answer` has it.
+    """Return the mean of clipped rows with a plan's noise, inside the ball of the plan's answer.
 
     A plan whose rho is 0 is one under a pure budget.
     """
@@ -67,7 +65,7 @@ def released(
         label=label,
     )
     return Release(
-        value=answer(value, plan.setting, tuning, radius),
+        value=into_ball(value, plan.answer_radius),
         ledger=ledger,
         diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
     )

@@ -10,7 +10,12 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import check_level, hinge_constant, scaled_bound
+from dpsco_core.methods.mean.base import (
+    check_level,
+    hinge_constant,
+    projection_radius,
+    scaled_bound,
+)
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping, practical_radius
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import SmallRun, Stage
@@ -129,6 +134,7 @@ class UserMeanClipped(PrivateMethod):
             rho=0.0,
             l2_sensitivity=sensitivity,
             noise_std=math.sqrt(setting.d + 1) * sensitivity / setting.pure_epsilon,
+            answer_radius=projection_radius(setting, self.tuning, self.radius),
         )
 
     def release(
@@ -141,8 +147,6 @@ class UserMeanClipped(PrivateMethod):
             ledger,
             rng,
             label="mean of clipped user means",
-            tuning=self.tuning,
-            radius=self.radius,
         )
 
 

@@ -92,6 +92,4 @@ class UserMeanGroup(PrivateMethod):
             ledger,
             rng,
             label="mean of clipped records",
-            tuning=self.tuning,
-            radius=self.radius,
         )

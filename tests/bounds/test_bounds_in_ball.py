@@ -1,0 +1,109 @@
+"""A bound on a run is at most the diameter of the ball that holds its answer and the mean."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.base import AtPlan
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.methods.base import Plan
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.problems.base import Setting
+from tests.bounds import test_mean_bounds
+from tests.folded import one_in
+from tests.trust.test_theory import RISES, larger
+
+RUNS = [
+    bound
+    for bound in BOUNDS
+    if isinstance(bound.evaluate, AtPlan)
+    and "mean" in bound.card.problems
+    and bound.card.privacy != "none"
+]
+GAUSSIAN = [bound for bound in RUNS if bound.card.privacy == "zcdp"]
+
+
+def planned(bound: Bound, at: Setting, **fields: str) -> Plan:
+    assert isinstance(bound.evaluate, AtPlan)
+    return replace(bound.evaluate.method, **fields).plan(bound.seen(at))  # type: ignore[type-var]
+
+
+def drowned(bound: Bound) -> Setting:
+    """Return a setting with noise that is far larger than the ball, of radius 0.25."""
+    (at,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
+    known = replace(
+        at.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
+    )
+    # Adaptive clipping looks at its records only where the budget suffices for that.
+    rho = 0.05 if bound.card.method == "mean.adaptive" else 1e-4
+    at = replace(at, n=400, d=3, moment_order=3, budget=ZCDP(rho=rho), constants=known)
+    return replace(at, m=3) if bound.card.level == "user" else at
+
+
+def is_proven(bound: Bound, at: Setting) -> bool:
+    return not bound.failures(at) and math.isfinite(bound.value(at))
+
+
+@pytest.mark.parametrize("bound", GAUSSIAN, ids=lambda b: b.card.slug)
+def test_where_noise_is_all_a_bound_is_the_diameter_of_the_ball(bound: Bound) -> None:
+    at = drowned(bound)
+    assert not bound.failures(at)
+    assert bound.value(at) == pytest.approx(0.5, rel=1e-12)
+    assert bound.value(replace(at, n=10**7)) < 0.3  # and the smaller one is taken elsewhere
+
+
+@pytest.mark.parametrize(
+    "bound", [b for b in RUNS if "adaptive" not in b.card.slug], ids=lambda b: b.card.slug
+)
+def test_an_answer_that_is_not_projected_is_not_said_to_be_in_the_ball(bound: Bound) -> None:
+    """Adaptive clipping projects in either tuning. Terms keep their shares."""
+    at = drowned(bound)
+    printed = planned(bound, at, tuning="theory")
+    assert bound.value(at, printed) > 0.5
+    capped = planned(bound, at)
+    free = replace(capped, answer_radius=math.inf)  # type: ignore[call-arg]
+    shares = [
+        [term / bound.value(at, plan) for term in bound.terms(at, plan).values()]
+        for plan in (capped, free)
+    ]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-9)
+    assert bound.value(at, free) > 1.5 * bound.value(at, capped)
+
+
+def small_settings(count: int, seed: int) -> Iterator[Setting]:
+    """Yield settings of few records and small balls, where a plan changes its radius."""
+    source = random.Random(seed)
+    for at in test_mean_bounds.random_settings(count, seed, ("zcdp", "approx")):
+        known, radius = at.constants, 10 ** source.uniform(-2, 0)
+        scale = known.coordinate_moment ** (1 / at.moment_order)
+        central = scale * 10 ** source.uniform(-0.2, 0.5 * math.log10(at.d) + 0.2)
+        known = replace(known, mean_gradient_bound=radius, directional_moment=central + radius)
+        yield replace(at, n=int(10 ** source.uniform(0.3, 4)), constants=known)
+
+
+# At a change of the radius the predicted errors are equal, which know nothing of the directional
+# moment, and the proven ones are not. Measured: 1.155, and 1.30 where the ball is 100 records wide.
+AT_A_CHANGE = {"upper.mean.clipped-run": 1.2}
+
+
+@pytest.mark.parametrize("part", one_in(4, range(4)))
+def test_bounds_on_runs_fall_at_small_sizes_and_budgets_too(part: int) -> None:
+    """Without the ball a bound rises 3.5 times here, where a plan changes its radius."""
+    checked = 0
+    for at in list(small_settings(600, 21))[part::4]:
+        for bound in RUNS:
+            if bound.card.level == "user" or not is_proven(bound, at):
+                continue
+            most = max(RISES.get(bound.card.slug, 1 + 1e-9), AT_A_CHANGE.get(bound.card.slug, 0.0))
+            more = [replace(at, n=math.ceil(1.4 * at.n)), replace(at, n=2 * at.n)]
+            for changed in (*more, replace(at, budget=larger(at.budget))):
+                if is_proven(bound, changed):
+                    assert bound.value(changed) <= most * bound.value(at), (bound.card.slug, at)
+                    checked += 1
+    assert checked > 500
