@@ -47,7 +47,7 @@ def forget() -> None:
 
 
 def has_run(scenario: Scenario) -> bool:
-    """Whether every cell of a scenario has run, in any visit: it is allowed, and takes no time."""
+    """Whether every cell of a scenario has run, in any visit, so that it takes no time."""
     return bool(scenario.methods) and all(
         _known_trials(canonical(point), method, x)[0] >= scenario.trials
         for x, point in scenario.points()

@@ -44,6 +44,7 @@ class Curves:
         self.refused = ""  # why the present settings cannot run
         self.now, self.view, self.others = BASE, ADDRESS.default, Beside()
         self._allowed = BASE  # the last scenario that can be drawn
+        self._passed = set[Scenario]()  # what these limits have allowed in this visit
         self._before: Result | None = None  # what stays until enough of `result` has run
         self._stored: Scenario | None = None  # a study that was opened from a file
         self._is_going = False
@@ -66,6 +67,7 @@ class Curves:
             self._is_going = False
             return
         self.others = pair
+        self._passed.add(scenario)
         asked |= self.runs_all
         if not self._is_shown:
             known = self.result or Result(scenario)
@@ -131,7 +133,7 @@ class Curves:
 
     def _asked(self, scenario: Scenario) -> tuple[str, Beside | None]:
         """Return why a scenario cannot run, and what runs beside it; None where it is invalid."""
-        if has_run(scenario):
+        if scenario in self._passed and has_run(scenario):
             pair = self.beside(scenario)
             if all(map(has_run, pair.scenarios)):
                 return "", pair

@@ -349,3 +349,12 @@ def test_another_budget_keeps_the_points_that_fit_and_the_others_come_back() -> 
     assert session.scenario.grid == fitting
     session.change("d", 20)
     assert session.scenario.grid == usual
+
+
+def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
+    """A sweep without an axis has the cells of none at all."""
+    session = Session(DASHBOARD, runs_all=True)
+    session.open(CURVES, {"axis": "none", "n": "60", "d": "3", "trials": "2"})
+    session.work(lambda: False)
+    session.change("grid", (50, 100))
+    assert session.curves.refused.startswith("grid must be left out without an axis")
