@@ -1,10 +1,13 @@
 """The style sheet of a head, and of the ladder as a table."""
 
+from functools import cache
+
 from dpsco_app.figure.colours import ACCENT, FADED, IMPOSSIBLE, INK, PAGE, QUIET
 
 NAMED = {"ink": INK, "quiet": QUIET, "page": PAGE, "accent": ACCENT}
 
 
+@cache
 def named_colours(*, dark: bool) -> str:
     """Return the colours that other style sheets name, as CSS variables."""
     return "".join(f"--{name}: {pair[dark]}; " for name, pair in NAMED.items())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from dpsco_app.front.links import BASE
@@ -47,7 +48,7 @@ class Address(Generic[V]):
     # texts that hold several values separated by commas, as their widgets hold lists
     lists: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The page's own fields: parameters of the address, and ends of the widgets' keys."""
         return tuple(f.name for f in fields(self.default))

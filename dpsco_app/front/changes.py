@@ -28,6 +28,7 @@ from dpsco_core.runs.allowed import (
 )
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
+BUDGET = ("epsilon", "delta", "rho")
 Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
 
 
@@ -64,6 +65,10 @@ def changed(
     name algorithms and a law that were replaced; they are empty where none was.
     """
     fitting, whole = sweep
+    if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
+        # No place refuses a point for its budget.
+        made, words = fitted(replace(scenario, **{field: value}), field)
+        return made, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
     asked, words = fitted(replace(scenario, **{field: value}), field)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from threading import Lock
 
 from dpsco_core.runs.cost import Cost, cost
-from dpsco_core.runs.study import Cell, Outcome, run_cell
+from dpsco_core.runs.study import Cell, Outcome, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 KEPT_CELLS = 20_000
@@ -44,6 +44,15 @@ def forget() -> None:
     """Forget what has run, as a new process would."""
     _kept.clear()
     _known_trials.cache_clear()
+
+
+def has_run(scenario: Scenario) -> bool:
+    """Whether every cell of a scenario has run, in any visit, so that it takes no time."""
+    return bool(scenario.methods) and all(
+        _known_trials(canonical(point), method, x)[0] >= scenario.trials
+        for x, point in scenario.points()
+        for method in scenario.methods
+    )
 
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:

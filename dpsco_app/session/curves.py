@@ -14,7 +14,7 @@ from dpsco_app.front.study import Study
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.options import HARDEST
-from dpsco_app.session.cells import estimate
+from dpsco_app.session.cells import estimate, has_run
 from dpsco_app.session.pace import DRAW_EVERY_SECONDS, figure_pace
 from dpsco_app.session.result import Growth, Result
 from dpsco_core.base.limits import Limits
@@ -44,6 +44,7 @@ class Curves:
         self.refused = ""  # why the present settings cannot run
         self.now, self.view, self.others = BASE, ADDRESS.default, Beside()
         self._allowed = BASE  # the last scenario that can be drawn
+        self._passed = set[Scenario]()  # what these limits have allowed in this visit
         self._before: Result | None = None  # what stays until enough of `result` has run
         self._stored: Scenario | None = None  # a study that was opened from a file
         self._is_going = False
@@ -60,20 +61,20 @@ class Curves:
         self.now, self.view = scenario, view
         self._is_going = self.is_running  # what has come to its end goes on no more
         self.refused, pair = self._asked(scenario)
-        self.refused = self.refused or none_chosen(scenario)
         if pair is not None:  # it is of the right kind, be it too large or not
             self._allowed = scenario
         if self.refused or pair is None:
             self._is_going = False
             return
         self.others = pair
+        self._passed.add(scenario)
         asked |= self.runs_all
         if not self._is_shown:
             known = self.result or Result(scenario)
             wanted = scenario, *self.others.scenarios
             there = set(wanted) <= set(known.scenarios) and self.result is not None
             # What has run before waits for no button.
-            asked = asked or (not there and estimate(wanted).cells == 0)
+            asked = asked or (not there and all(map(has_run, wanted)))
             if not asked and not there:
                 self._is_going = False
                 return
@@ -82,7 +83,9 @@ class Curves:
 
     def _begin(self, known: Result) -> None:
         """Make the result of the settings, with what an earlier one holds of its scenarios."""
-        if self.result is not None and (self._before is None or self.result.can_be_drawn):
+        if self.result is not None and (
+            self._before is None or self.result.complete or self.result.can_be_drawn
+        ):
             self._before = self.result
         second, overlay = self.others.second, self.others.overlay
         self.result = Result(
@@ -107,6 +110,8 @@ class Curves:
             return replace(pair, second=None)
         if pair.role != HARDEST or self.runs_all:  # somebody has asked for it
             return pair
+        if all(map(has_run, (scenario, *pair.scenarios))):
+            return pair
         allowed = not refusal(scenario, self.limits, lambda _: pair.scenarios)
         is_quick = allowed and estimate((pair.second,)).seconds <= BESIDE_SECONDS
         return pair if is_quick else replace(pair, second=None)
@@ -128,13 +133,17 @@ class Curves:
 
     def _asked(self, scenario: Scenario) -> tuple[str, Beside | None]:
         """Return why a scenario cannot run, and what runs beside it; None where it is invalid."""
+        if scenario in self._passed and has_run(scenario):
+            pair = self.beside(scenario)
+            if all(map(has_run, pair.scenarios)):
+                return "", pair
         pairs: list[Beside] = []
 
         def others(one: Scenario) -> tuple[Scenario, ...]:
             pairs.append(self.beside(one))
             return pairs[0].scenarios
 
-        refused = refusal(scenario, self.limits, others)
+        refused = refusal(scenario, self.limits, others) or none_chosen(scenario)
         return refused, next(iter(pairs), None)
 
     # -- how it runs --------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class Scenarios:
         return page in self._apart
 
     def follow(self, now: Scenario, page: Page[Any]) -> None:
-        """Take over what has been changed in a page's controls.
+        """Take over what has been changed in a page's controls, and is allowed there.
 
         A field in which the page shows the visit's value changes for the whole visit, any other one
         for this page alone.
@@ -71,8 +71,9 @@ class Scenarios:
             for name in NAMES
             if getattr(now, name) != getattr(before, name) == getattr(own, name)
         }
+        mine = replace(own, **changed)
         try:
-            self.mine = replace(own, **changed).validate(DASHBOARD, sampling=False)
+            self.mine = mine if mine == now else mine.validate(DASHBOARD, sampling=False)
         except InvalidInput:  # it fits the page's other values only
             self.mine = own
         self.show_here(None if now == self._nearest(page) else now, page.name)

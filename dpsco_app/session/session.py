@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.address import PageView
-from dpsco_app.front.changes import Sweep, changed, level_of, offered
+from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.options import NO_SET
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dpsco_app.lessons.path import LessonPath
 
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
-BUDGET = ("epsilon", "delta", "rho")
 FREE = ("methods", "grid", "seed")  # fields that no other one follows
 UNSET = Scenario()  # the values of fields that have had none yet
 CURVES: Page[View] = Page(name="explore", default=ADDRESS.default, lists=ADDRESS.lists, use=Use())
@@ -295,5 +294,7 @@ class Session:
 
 def _in_range(scenario: Scenario) -> Scenario:
     """Bring a value back that another one has put out of its range."""
+    if not scenario.offset:  # the middle of any set
+        return scenario
     known = offered("offset", scenario, scenario.offset)
     return scenario if scenario.offset in known else replace(scenario, offset=known[-1])

@@ -59,7 +59,7 @@ def main() -> None:
         initial_sidebar_state=teaching.sidebar_width() or "auto",
         menu_items={"About": ABOUT},
     )
-    st.html(shared_style())
+    st.html(shared_style(dark=is_dark()))
     st.logo(MARK.replace(INK[0], INK[is_dark()]), size="medium")
     places = [place(slug, DRAW[slug]) for slug in PLACES]
     page = st.navigation(places, position="hidden" if teaching.hides("nav") else "top")

@@ -82,6 +82,9 @@ class PageState(Page[V]):
         values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             values[name] = ",".join(values[name])
+        known = cast(V, visit.current().views.get(self.name, self.default))
+        if all(getattr(known, name) == value for name, value in values.items()):
+            return known
         return replace(self.default, **values).validate()
 
     def suit(self, view: V, scenario: Scenario) -> V:

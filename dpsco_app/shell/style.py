@@ -1,9 +1,10 @@
 """The style sheet of all pages: of their own parts, by the keys of these."""
 
+from functools import cache
+
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
 from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK
-from dpsco_app.parts.themes import is_dark
 
 PAGE = "page"  # the key of the container that holds all of a page
 MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"  # as Streamlit marks a page
@@ -15,9 +16,9 @@ def menu_mark(end: str) -> str:
     return f"{link} {{ {MARK} }} {link} span {{ font-weight: 600; }}"
 
 
-def shared_style() -> str:
-    """Return the style sheet, for the theme of the window."""
-    dark = is_dark()
+@cache
+def shared_style(*, dark: bool) -> str:
+    """Return the style sheet for a theme."""
     return f"""<style>{words_style(dark=dark)}
 {CAPTION} {{ color: {QUIET[dark]}; opacity: 1; }}
 {CAPTION} * {{ color: inherit; }}

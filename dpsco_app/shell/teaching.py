@@ -104,6 +104,8 @@ def apply() -> None:
 def asked() -> tuple[dict[str, str], Teaching, list[str]]:
     """Return what the address says, the teaching that it asks for, and what is wrong in it."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
+    if not query:
+        return query, current(), []
     return query, *replace(ADDRESS, default=current()).from_query(query)
 
 

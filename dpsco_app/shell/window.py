@@ -1,5 +1,7 @@
 """What the browser tells: which of two figures it needs, and that the first page is there.
 
+It is told for which address a page was drawn, and makes each such page one step of its way back.
+
 While a script runs, Streamlit's icon of a running figure changes five times a second. On a slow
 machine that is more often than React can finish the controls whose code arrives late, and they
 would stay grey until the run ends. So the first page of a visit ends before its run, and the
@@ -7,6 +9,7 @@ browser asks for the run once nothing on the page is grey any more.
 """
 
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -57,6 +60,7 @@ def watch(
             "dark": is_dark(),
             "place": place,
             "places": list(PLACES),
+            "address": urlencode(st.query_params.to_dict()),
             "close": CLOSE_SIDEBAR,
         },
         default={"size": size(), "low": low(), "dark": is_dark()},

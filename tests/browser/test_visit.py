@@ -117,6 +117,37 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect(note).to_have_count(0)
 
 
+def test_each_step_back_is_a_page_with_parameters_of_its_own(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """However Streamlit comes to a page: to its path first, or to its parameters."""
+
+    def expect_address(end: str) -> None:
+        page.wait_for_url(lambda url: url.endswith(end), timeout=60_000)
+        ready(page, seconds=60)
+        assert page.url.endswith(end)
+        expect(page.get_by_text("In the address:")).to_have_count(0)
+
+    page.goto(f"{dashboard}/bounds?d=3")
+    ready(page, seconds=60)
+    page.get_by_role("slider", name="Dimension d").press("ArrowRight")
+    expect_address("/bounds?d=5")
+    ends = ["/bounds?d=3", "/bounds?d=5"]
+    for name in ("Geometry & users", "Privacy", "Methods", "Errata"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        end = "/errata" if name == "Errata" else f"/{name.split()[0].lower()}?d=5"
+        expect_address(end)
+        ends.append(end)
+    expect(page.get_by_role("heading", level=1)).to_have_text("What was wrong in print?")
+    for end in reversed(ends[:-1]):
+        page.go_back()
+        expect_address(end)
+    expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "3")
+    for end in ends[1:]:
+        page.go_forward()
+        expect_address(end)
+
+
 LINKS = """<body data-test-script-state="notRunning">
 <main class="st-key-page"><div id="place" style="--st-background-color: #000"></div>
   <a href="/one-run">One run</a> <a href="/">Explore</a>

@@ -24,7 +24,7 @@ from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
 from dpsco_app.parts.evaluations import region
-from dpsco_app.parts.folding import fold, fold_words
+from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.session.result import Result
@@ -64,7 +64,7 @@ def draw_details(screen: Screen) -> None:
     whom = "users" if scenario.m > 1 else "records"
     fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(scenario, screen.view), "fold_formulas")
-    fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
+    fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
 
 
 def _numbers(studies: Sequence[Study]) -> None:
@@ -122,11 +122,11 @@ def _links(scenario: Scenario, lead: str) -> None:
 
 def _refusals(result: Result) -> None:
     """Say which methods cannot run, why, and offer the nearest setting that works."""
-    scenario = result.scenario
-    for i, refusal in enumerate(refusals.measured_refusals(result.outcomes)):
+    scenario, outcomes = result.scenario, result.outcomes
+    for i, refusal in enumerate(refusals.measured_refusals(outcomes)):
         _refusal(refusal, scenario, f"change_{i}")
     remarks: dict[str, str] = {}
-    for o in result.outcomes:
+    for o in outcomes:
         for note in (*o.flaws, *o.notes):  # those that differ in numbers only are said once
             text = f"{method_card(o.method).name}: {refusals.on_screen(note)}"
             remarks.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)

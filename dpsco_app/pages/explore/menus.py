@@ -11,7 +11,6 @@ from dpsco_app.shell import visit
 from dpsco_app.shell.window import arrive
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formulas
-from dpsco_core.catalogue import bound
 from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
@@ -103,13 +102,13 @@ def draw_bounds_menu(scenario: Scenario) -> None:
             format_func=VIEW_NAMES.__getitem__,
             key=SHOW,
         )
-        known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
+        known = {"": "none"} | {c.slug: c.name for c in cards(scenario.problem, scenario.level)}
         typed = f"{BOUND}_typed"
         state[typed] = state[BOUND] if state[BOUND] in known else ""
         st.selectbox(
             "A bound by name",
-            known,
-            format_func=lambda slug: bound(slug).card.name if slug else "none",
+            list(known),
+            format_func=known.__getitem__,
             key=typed,
             on_change=take,
             args=(BOUND,),
@@ -137,7 +136,7 @@ def _formulas(scenario: Scenario) -> None:
     if scenario.axis is None:
         st.caption("A formula is drawn over an axis: choose one to sweep.")
     try:
-        for formula in parse_formulas(text):
+        for formula in parse_formulas(text) if text else ():
             check_drawable(scenario, formula)
     except InvalidInput as problem:
         st.error(unmarked(str(problem)))

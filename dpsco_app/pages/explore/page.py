@@ -20,6 +20,7 @@ from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.runs.running import run
 from dpsco_app.runs.turns import TURNS
 from dpsco_app.session.pace import Pace
@@ -57,7 +58,7 @@ class FrontParts:
 
 def page() -> None:
     began = time.monotonic()
-    st.html(style())
+    st.html(style(dark=is_dark()))
     wrong = STATE.restore()
     session, look = visit.current(), theme()
     if session.curves.is_running and not TURNS.taken:

@@ -1,14 +1,15 @@
 """The style of Explore's first screen."""
 
+from functools import cache
+
 from dpsco_app.figure.colours import ACCENT, QUIET, Pair
-from dpsco_app.parts.themes import is_dark
 
 INK_ON_ACCENT: Pair = ("#ffffff", "#0b1b33")
 
 
-def style() -> str:
+@cache
+def style(*, dark: bool) -> str:
     """Return the style sheet of the row above the figure, and of the one below it."""
-    dark = is_dark()
     accent, on_accent, quiet = ACCENT[dark], INK_ON_ACCENT[dark], QUIET[dark]
     run = ".st-key-explore_run button:not(:disabled)"
     return f"""<style>

@@ -1,6 +1,7 @@
 // The browser knows how wide the page is, beside an open sidebar too, and whether it is dark: it says
 // when that is not what the page was drawn for.
 import { leaving } from "./leaving.js"
+import { keepSteps, placeOf } from "./steps.js"
 
 // On a small screen the sidebar lies over the page: who has chosen a page there wants to see it.
 const SMALL = matchMedia("(max-width: 768px)")
@@ -22,11 +23,9 @@ const isDark = () => {
 let drawn = null  // what the page was drawn for, and how to say that it is another now
 // To say something on the way to another page would run the one that was left in its place. Clicks
 // and the Back button change the address first: it is that of the page once the new one has run.
-const going = () => {
-  const last = location.pathname.split("/").at(-1)
-  const place = drawn.data.places.includes(last) ? last : ""
-  return place !== drawn.data.place || window.dpscoLeft === location.pathname
-}
+const going = () => (
+  placeOf(drawn.data.places) !== drawn.data.place || window.dpscoLeft === location.pathname
+)
 
 const told = {}  // once: a page may be slow to follow, or know no theme
 const tell = (name, value) => {
@@ -69,6 +68,7 @@ const start = () => {
 // Called at every run of the page; what it returns is called when the place goes.
 export default function ({ data, setStateValue, parentElement }) {
   leaving()
+  keepSteps(data)
   drawn = { data, setStateValue }
   if (place !== parentElement) {
     stop()

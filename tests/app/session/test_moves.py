@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dpsco_app.front.view import View
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.session import curves, screen
 from dpsco_app.session.curves import Curves
@@ -69,3 +70,16 @@ def test_a_look_at_other_bounds_asks_nothing_to_run(asked: Counter[str]) -> None
     checked(page.get_by_key("measure").set_value("price").run())
     assert asked["style"] == asked["screen"] == 1 and not asked["change"]
     assert not is_stale(page)
+
+
+def test_a_view_that_stays_as_it_is_is_read_and_not_checked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = open_page(show="rates", against="tail")
+    checked_views: list[View] = []
+    original = View.validate
+    monkeypatch.setattr(View, "validate", lambda view: checked_views.append(view) or original(view))
+    checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
+    assert checked_views == []
+    checked(page.get_by_key("measure").set_value("price").run())
+    assert {view.measure for view in checked_views} == {"price"}

@@ -21,6 +21,7 @@ from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.front.titles import settings_text
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.options import rounded
+from dpsco_app.session import curves
 from dpsco_app.session.screen import Screen
 from dpsco_app.session.session import CURVES, NOTION, Session
 from dpsco_core.base.limits import DASHBOARD
@@ -312,3 +313,48 @@ def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
     session.change(NOTION, "approx")
     assert (session.scenario.epsilon, session.scenario.delta) == (2, 1e-4)
     assert session.value("rho") == 0.1
+
+
+def test_what_has_run_has_no_price_and_is_refused_by_no_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session(DASHBOARD, runs_all=True)
+    session.open(CURVES, dict(parse_qsl(SMALL)))
+    session.work(lambda: False)
+    session.change("epsilon", 2.0)
+    session.work(lambda: False)
+    assert session.screen(Theme()).is_complete
+
+    def price(*_: Any, **__: Any) -> Any:
+        raise AssertionError("Somebody has asked for the price of what has run.")
+
+    for name in ("estimate", "refusal"):
+        monkeypatch.setattr(curves, name, price)
+    session.change("epsilon", 1.0)
+    assert session.screen(Theme()).is_complete and session.scenario.epsilon == 1
+    with pytest.raises(AssertionError, match="price"):
+        session.change("d", 5)
+
+
+def test_another_budget_keeps_the_points_that_fit_and_the_others_come_back() -> None:
+    session = Session(DASHBOARD)
+    session.open(CURVES, {"d": "20"})
+    usual = session.scenario.grid
+    session.change("d", 50)
+    fitting = session.scenario.grid
+    assert set(fitting) < set(usual)
+    session.change("epsilon", 2.0)
+    assert session.scenario.grid == fitting
+    session.change(NOTION, "zcdp")
+    assert session.scenario.grid == fitting
+    session.change("d", 20)
+    assert session.scenario.grid == usual
+
+
+def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
+    """A sweep without an axis has the cells of none at all."""
+    session = Session(DASHBOARD, runs_all=True)
+    session.open(CURVES, {"axis": "none", "n": "60", "d": "3", "trials": "2"})
+    session.work(lambda: False)
+    session.change("grid", (50, 100))
+    assert session.curves.refused.startswith("grid must be left out without an axis")
