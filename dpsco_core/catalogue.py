@@ -22,52 +22,16 @@ from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
 from dpsco_core.data.base import ScaledLaw, Unit
 from dpsco_core.geometry.geometries import L2, Geometry, check_offset
-from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
+from dpsco_core.methods.euclidean import EUCLIDEAN_OPTIMISERS
+from dpsco_core.methods.lq import LQ_OPTIMISERS
+from dpsco_core.methods.mean import ESTIMATORS
 from dpsco_core.methods.user import USER_ESTIMATORS, USER_OPTIMISERS
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems import OPTIMISATION_PROBLEMS, MeanEstimation, Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
 
-ESTIMATORS: tuple[type[Method], ...] = (
-    mean.SampleMean,
-    mean.MedianOfMeans,
-    mean.SimpleClipping,
-    mean.IterativeUpdating,
-    mean.CoordinatewiseCDP,
-    mean.CoordinatewisePure,
-    mean.NoiseSmoothing,
-    mean.AdaptiveClipping,
-    mean.InstanceOptimal,
-    mean.CoinPress,
-    mean.RescaledClipping,
-)
-OPTIMISERS: tuple[type[Method], ...] = (
-    euclidean.Sgd,
-    euclidean.Erm,
-    euclidean.NoisyGradientDescent,
-    euclidean.PhasedSgd,
-    euclidean.CoordinatewiseDescent,
-    euclidean.SmoothedDescent,
-    euclidean.StrongCoordinatewiseDescent,
-    euclidean.ClippedDescent,
-    euclidean.AdaptiveDescent,
-    euclidean.AutomaticDescent,
-    euclidean.QuantileDescent,
-    euclidean.IterativeDescent,
-    euclidean.PrivateSgd,
-    euclidean.CorrelatedDescent,
-    euclidean.ObjectivePerturbation,
-    euclidean.ObjectivePerturbationStrong,
-    euclidean.OutputPerturbation,
-    euclidean.PureObjectivePerturbation,
-    lq.RegularizedMirrorDescent,
-    lq.UnconstrainedPhasedSgd,
-    lq.ShuffledMirrorDescent,
-    lq.BatchedMirrorDescent,
-    lq.EuclideanReduction,
-    lq.NoisyMirrorDescent,
-)
+OPTIMISERS: tuple[type[Method], ...] = (*EUCLIDEAN_OPTIMISERS, *LQ_OPTIMISERS)
 # Lists, which `add` extends: whoever holds one sees what is added later.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 

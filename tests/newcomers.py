@@ -231,8 +231,8 @@ OPTIMISER = f"{DOCSTRING}\n" + changed(
         "from dpsco_core.methods.mean.base",
     ),
     (
-        "from dpsco_core.privacy.ledger",
-        "from dpsco_core.methods.story import Proof, Story\nfrom dpsco_core.privacy.ledger",
+        "from dpsco_core.problems import",
+        "from dpsco_core.methods.story import Proof, Story\nfrom dpsco_core.problems import",
     ),
     ("mean.recentred", "sco.one-step"),
     ("sco.one-step", "sco.walked"),

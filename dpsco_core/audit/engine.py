@@ -361,7 +361,7 @@ def _mechanism(task: Audit) -> _Mechanism:
                 changes=(("fault", "half-noise"),),
             )
         name, planned = own.clip
-        claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
+        claimed = getattr(plan, planned, None) or getattr(plan.statistic, planned)
         method = replace(method, **{name: UNCLIPPED * claimed})
         broken, factor = method.plan(setting), 1 / UNCLIPPED
     return _Mechanism(task=task, method=method, plan=plan, broken=broken, factor=factor)

@@ -27,12 +27,13 @@ class DescentPlan(Plan):
     """The parts of a descent, and its shares of the budget; none of them depends on the data."""
 
     statistic: Statistic  # what a step releases of the gradients
-    access: Access = ALL_RECORDS  # which records it sees
+    access: Access = ALL_RECORDS  # the records that a step sees
     descent: Descent  # how the point moves
     rho: float  # what the whole run spends
     rho_step: float  # what a step spends: rho/T on all records, or all of rho on a block of its own
-    losses: KnownLosses | None = None  # those to descend on; None: the sample's own
-    diagnostics: Mapping[str, float] = field(default_factory=dict)  # what a release says of it
+    losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
+    # parameters of the run, for who reads its result
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def step_rows(self) -> int:
@@ -84,7 +85,7 @@ def whole_batch(
     statistic: Statistic,
     descent: Descent,
     rho: float,
-    sensitivity: float,  # of what a step releases
+    sensitivity: float,  # how far a record moves what a step releases
     shown: Mapping[str, float],  # parameters that are worth showing
     losses: KnownLosses | None = None,
 ) -> DescentPlan:

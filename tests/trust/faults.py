@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import method_class
-from dpsco_core.methods.euclidean import automatic, lipschitz
+from dpsco_core.methods import statistics
+from dpsco_core.methods.euclidean import lipschitz
 from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.mean import ladder
@@ -45,7 +46,7 @@ DRAWING = {
 def no_clip(patch: Patch, case: Case) -> None:
     """No record, gradient, feature or user is shortened, left out or filtered."""
     framework_faults.no_clip(patch)
-    patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+    patch.setattr(statistics, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)

@@ -1,5 +1,6 @@
 """Optimisers at item level."""
 
+from dpsco_core.methods.base import Method
 from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
 from dpsco_core.methods.euclidean.automatic import AutomaticDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
@@ -21,7 +22,30 @@ from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
+# The order of lists and figures; a new one is its last.
+EUCLIDEAN_OPTIMISERS: tuple[type[Method], ...] = (
+    Sgd,
+    Erm,
+    NoisyGradientDescent,
+    PhasedSgd,
+    CoordinatewiseDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    ClippedDescent,
+    AdaptiveDescent,
+    AutomaticDescent,
+    QuantileDescent,
+    IterativeDescent,
+    PrivateSgd,
+    CorrelatedDescent,
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
+    OutputPerturbation,
+    PureObjectivePerturbation,
+)
+
 __all__ = [
+    "EUCLIDEAN_OPTIMISERS",
     "AdaptiveDescent",
     "AutomaticDescent",
     "ClippedDescent",

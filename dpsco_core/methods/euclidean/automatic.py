@@ -1,51 +1,24 @@
 """SCO with automatic clipping: every gradient is normalised, and no clip radius is chosen."""
 
-import math
 from dataclasses import dataclass
-from functools import partial
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BU_2023, MethodCard
-from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Tuning
 from dpsco_core.methods.departure import FULL_BATCH
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, typical_norm
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball, gaussian_share
-from dpsco_core.methods.run import descend
+from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import NormalisedMean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 STABILITY = 0.01  # gamma over the scale; Bu et al. take 0.01
-
-
-@dataclass(frozen=True, kw_only=True)
-class PracticePlan(Plan):
-    """The parameters of steps on all records; none of them depends on the data."""
-
-    descent: Descent
-
-    @property
-    def passes(self) -> float:
-        return self.descent.steps
-
-    @property
-    def moves(self) -> float:
-        return self.descent.steps
-
-    @property
-    def gradients(self) -> int:
-        return self.descent.steps * self.setting.n
 
 
 def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:
@@ -62,14 +35,7 @@ def descent_at(setting: Setting, rho: float, level: float, tuning: Tuning) -> De
 
 
 @dataclass(frozen=True, kw_only=True)
-class AutomaticPlan(PracticePlan):
-    scale: float  # R, the norm that a long gradient gets
-    stability: float  # gamma, the norm of a gradient that gets half of it
-    rho_step: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class AutomaticDescent(PrivateMethod):
+class AutomaticDescent(DescentMethod):
     r"""Projected gradient descent on means of normalised gradients, with Gaussian noise.
 
     A gradient g counts as :math:`Rg/(\|g\|+\gamma)`. R is absorbed in the step size: it is there so
@@ -160,83 +126,23 @@ class AutomaticDescent(PrivateMethod):
     colour = "green"
     symbol = "diamond"
 
-    def plan(self, setting: Setting) -> AutomaticPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         scale = level_of(setting, rho, self.tuning) if self.scale is None else self.scale
         check_level("scale", scale)
         descent = self.descent or descent_at(setting, rho, scale, self.tuning)
-        return AutomaticPlan(
+        mean = NormalisedMean(scale=scale, stability=STABILITY * scale)
+        rho_step = rho / descent.steps
+        return DescentPlan(
             setting=setting,
-            scale=scale,
-            stability=STABILITY * scale,
+            statistic=mean,
             descent=descent,
-            rho_step=rho / descent.steps,
+            rho=rho,
+            rho_step=rho_step,
+            diagnostics={
+                "clip_radius": scale,
+                "noise_std": gaussian_noise_std(mean.sensitivity(setting.n, setting.d), rho_step),
+                "rho_step": rho_step,
+                **descent.diagnostics,
+            },
         )
-
-    def release(
-        self, sample: Sample, plan: AutomaticPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the algorithm of theory/practice.md, 2.1."""
-        check_sample(sample, plan.setting)
-        sensitivity = 2 * plan.scale / plan.setting.n
-
-        def oracle(w: Vector, _: int) -> Vector:
-            return ledger.release(
-                GaussianNoise(l2_sensitivity=sensitivity, rho=plan.rho_step),
-                normalised_mean(sample.gradients(w), plan.scale, plan.stability),
-                rng,
-                label="mean of normalised gradients",
-            )
-
-        diagnostics = {
-            "clip_radius": plan.scale,
-            "noise_std": sensitivity / math.sqrt(2 * plan.rho_step),
-            "rho_step": plan.rho_step,
-        }
-        descended = descend(sample.constraint, plan.descent, oracle)
-        return descended.released(ledger, diagnostics | plan.descent.diagnostics)
-
-
-def normalised_mean(rows: Rows, scale: float, stability: float) -> Vector:
-    r"""Return the mean of :math:`Rg/(\|g\|+\gamma)` over the rows, shape (d,)."""
-    return rows.total(partial(normalised_sum, scale=scale, stability=stability)) / rows.n
-
-
-def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
-    """Return the sum of the normalised rows, shape (d,)."""
-    total = np.zeros(rows.d)
-    for part in rows.factors():
-        norms = row_norms(part.base) if part.norms is None else part.norms
-        base, weights = normalised(part.base, part.coefficients, norms, scale, stability)
-        total += weights @ base
-    return total
-
-
-def normalised(
-    base: Vector,  # shape (rows, d)
-    coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
-    norms: Vector,  # the norms of the rows of `base`
-    scale: float,
-    stability: float,
-) -> tuple[Vector, Vector]:
-    """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the normalised row i.
-
-    It is in the ball of radius `scale` for every row. One that is not finite becomes the zero row;
-    of one beyond the range in which products of doubles are safe, features and coefficient too.
-    """
-    if coefficients is None:
-        if not norms.max() <= LARGEST_LEVEL:
-            safe, inside = clip_to_ball(base, LARGEST_LEVEL)
-            base = inside[:, None] * safe
-            norms = row_norms(base)
-        return base, scale / (norms + stability)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        # The norm of the row itself could overflow; that of the features cannot.
-        sizes = np.abs(coefficients)
-        weights = np.copysign(scale / (norms + stability / sizes), coefficients)
-    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # a NaN is bad
-    if bad.any():
-        base = base.copy()
-        base[bad] = 0.0
-        weights[bad] = 0.0
-    return base, weights

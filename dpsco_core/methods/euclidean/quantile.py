@@ -1,35 +1,33 @@
 """SCO with quantile clipping: the clip radius follows a quantile of the gradients' lengths."""
 
+from __future__ import annotations
+
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ANDREW_2021, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import FULL_BATCH
-from dpsco_core.methods.euclidean.automatic import (
-    AutomaticDescent,
-    PracticePlan,
-    descent_at,
-    level_of,
-)
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent, descent_at, level_of
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
-from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 COUNT_SHARE = 0.01  # a share of rho, for the shares of clipped gradients
 RATE = 0.2  # a step's change of the radius' logarithm, as Andrew et al. take it
@@ -37,15 +35,62 @@ RANGE = 1e6  # the radius stays within this factor of the first one, both ways
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuantilePlan(PracticePlan):
+class TrackedClippedMean(Statistic):
+    """The mean of rows clipped to a radius that follows a quantile of their lengths."""
+
     radius: float  # C_0, the first clip radius
     quantile: float
     rho_gradient: float  # rho of the mean gradient of a step, and of its share of short gradients
     rho_count: float
 
+    def measuring(self, n: int, d: int, rho: float) -> TrackedRadius:
+        return TrackedRadius(self, n, self.radius)
+
+
+@dataclass
+class TrackedRadius:
+    """The radius of the next step, which follows from what was released before."""
+
+    statistic: TrackedClippedMean
+    n: int
+    radius: float
+    used: list[float] = field(default_factory=list)
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Release the mean of the clipped rows, and the share of short ones, which moves C."""
+        own, n, radius = self.statistic, self.n, self.radius
+        self.used.append(radius)
+        noisy = ledger.release(
+            GaussianNoise(l2_sensitivity=2 * radius / n, rho=own.rho_gradient),
+            clipped_mean(rows, radius),
+            rng,
+            label="mean of clipped gradients",
+        )
+        short = ledger.release(
+            GaussianNoise(l2_sensitivity=1 / n, rho=own.rho_count),
+            1 - norm_counts(rows, np.array([radius])) / n,
+            rng,
+            label="share of gradients that are not clipped",
+        )
+        share = min(1.0, max(0.0, float(short[0])))
+        moved = radius * math.exp(RATE * (own.quantile - share))
+        self.radius = min(max(moved, own.radius / RANGE), own.radius * RANGE)
+        return noisy
+
+    @property
+    def diagnostics(self) -> Mapping[str, float]:
+        """The radii, which are private: they follow from what was released."""
+        own, last = self.statistic, self.used[-1]
+        return {
+            "clip_radius": last,
+            "first_radius": own.radius,
+            "noise_std": 2 * last / self.n / math.sqrt(2 * own.rho_gradient),
+            "rho_step": own.rho_gradient + own.rho_count,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
-class QuantileDescent(PrivateMethod):
+class QuantileDescent(DescentMethod):
     r"""Projected gradient descent on means of clipped gradients; the radius tracks a quantile.
 
     .. math:: C_{t+1} = C_t\exp(-0.2(\tilde b_t - q))
@@ -143,7 +188,7 @@ class QuantileDescent(PrivateMethod):
     colour = "violet"
     symbol = "diamond"
 
-    def plan(self, setting: Setting) -> QuantilePlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
         of_gradients = (1 - COUNT_SHARE) * rho
@@ -152,50 +197,17 @@ class QuantileDescent(PrivateMethod):
         for level in (radius / RANGE, radius * RANGE):
             check_level("radius", level)
         descent = self.descent or descent_at(setting, of_gradients, radius, self.tuning)
-        return QuantilePlan(
-            setting=setting,
+        mean = TrackedClippedMean(
             radius=radius,
             quantile=self.quantile,
-            descent=descent,
             rho_gradient=of_gradients / descent.steps,
             rho_count=COUNT_SHARE * rho / descent.steps,
         )
-
-    def release(
-        self, sample: Sample, plan: QuantilePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the algorithm of theory/practice.md, 3.1."""
-        check_sample(sample, plan.setting)
-        n, radius = plan.setting.n, plan.radius
-        used: list[float] = []
-
-        def oracle(w: Vector, _: int) -> Vector:
-            nonlocal radius
-            rows = sample.gradients(w)
-            used.append(radius)
-            noisy = ledger.release(
-                GaussianNoise(l2_sensitivity=2 * radius / n, rho=plan.rho_gradient),
-                clipped_mean(rows, radius),
-                rng,
-                label="mean of clipped gradients",
-            )
-            short = ledger.release(
-                GaussianNoise(l2_sensitivity=1 / n, rho=plan.rho_count),
-                1 - norm_counts(rows, np.array([radius])) / n,
-                rng,
-                label="share of gradients that are not clipped",
-            )
-            share = min(1.0, max(0.0, float(short[0])))
-            moved = radius * math.exp(RATE * (plan.quantile - share))
-            radius = min(max(moved, plan.radius / RANGE), plan.radius * RANGE)
-            return noisy
-
-        descended = descend(sample.constraint, plan.descent, oracle)
-        # The radii are private: they follow from what was released.
-        diagnostics = {
-            "clip_radius": used[-1],
-            "first_radius": plan.radius,
-            "noise_std": 2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
-            "rho_step": plan.rho_gradient + plan.rho_count,
-        }
-        return descended.released(ledger, diagnostics | plan.descent.diagnostics)
+        return DescentPlan(
+            setting=setting,
+            statistic=mean,
+            descent=descent,
+            rho=rho,
+            rho_step=rho / descent.steps,
+            diagnostics=descent.diagnostics,
+        )

@@ -1,5 +1,6 @@
 """Optimisers for sets measured in an l_q norm."""
 
+from dpsco_core.methods.base import Method
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent
@@ -9,7 +10,18 @@ from dpsco_core.methods.lq.truncated import (
     ShuffledMirrorDescent,
 )
 
+# The order of lists and figures; a new one is its last.
+LQ_OPTIMISERS: tuple[type[Method], ...] = (
+    RegularizedMirrorDescent,
+    UnconstrainedPhasedSgd,
+    ShuffledMirrorDescent,
+    BatchedMirrorDescent,
+    EuclideanReduction,
+    NoisyMirrorDescent,
+)
+
 __all__ = [
+    "LQ_OPTIMISERS",
     "BatchedMirrorDescent",
     "EuclideanReduction",
     "NoisyMirrorDescent",

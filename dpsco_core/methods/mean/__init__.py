@@ -1,6 +1,6 @@
 """Mean estimators, private and not."""
 
-from dpsco_core.methods.base import Release
+from dpsco_core.methods.base import Method, Release
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.mean.coinpress import CoinPress
@@ -11,7 +11,23 @@ from dpsco_core.methods.mean.not_private import MedianOfMeans, SampleMean
 from dpsco_core.methods.mean.plan import RescaledClipping
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 
+# The order of lists and figures; a new one is its last.
+ESTIMATORS: tuple[type[Method], ...] = (
+    SampleMean,
+    MedianOfMeans,
+    SimpleClipping,
+    IterativeUpdating,
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    NoiseSmoothing,
+    AdaptiveClipping,
+    InstanceOptimal,
+    CoinPress,
+    RescaledClipping,
+)
+
 __all__ = [
+    "ESTIMATORS",
     "AdaptiveClipping",
     "CoinPress",
     "CoordinatewiseCDP",

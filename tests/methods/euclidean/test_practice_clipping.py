@@ -14,9 +14,10 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.data.rows import ScaledRows
-from dpsco_core.methods.euclidean import automatic
-from dpsco_core.methods.euclidean.automatic import AutomaticDescent, normalised_mean
+from dpsco_core.methods import statistics
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent
 from dpsco_core.methods.euclidean.quantile import RANGE, RATE, QuantileDescent
+from dpsco_core.methods.statistics import normalised_mean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP
 from dpsco_core.scenario import Scenario
@@ -225,7 +226,7 @@ def test_what_they_cannot_do_they_say() -> None:
 
 
 def no_normalising(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+    patch.setattr(statistics, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
 
 
 def test_a_missing_normalisation_is_caught(
