@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
-from dpsco_core.catalogue import HARD_INSTANCES, make_method
+from dpsco_core.catalogue import HARD_INSTANCES, make_method, method_card
 from dpsco_core.data.rows import row_norms
 from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
@@ -169,13 +169,15 @@ def descent_path(
 def clipped_plan(point: Scenario) -> tuple[Descent, float]:
     """Return the steps and the clip radius that `sco.clipped` takes at `point`."""
     plan = ClippedDescent(calibration=point.calibration, tuning=point.tuning).plan(point.setting)
+    assert isinstance(plan.descent, Descent)
     return plan.descent, plan.diagnostics["clip_radius"]
 
 
 def method_descent(point: Scenario, method: str) -> Descent | None:
     """Return the steps of an optimiser that descends along full gradients; None for any other."""
     plan = planned(point, method)
-    return plan.descent if isinstance(plan, DescentPlan) else None
+    own = plan.descent if isinstance(plan, DescentPlan) else None
+    return own if isinstance(own, Descent) and method_card(method).level == "item" else None
 
 
 def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> Vector:

@@ -34,8 +34,8 @@ class Access:
         raise NotImplementedError
 
     def gradients(self, setting: Setting, steps: int) -> int:
-        """Return how many gradients a step takes."""
-        return self.rows(setting, steps)
+        """Return how many gradients all the steps take."""
+        return steps * self.rows(setting, steps)
 
     def passes(self, steps: int) -> float:
         """Return how often all records are seen."""

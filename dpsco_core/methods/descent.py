@@ -17,7 +17,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.access import ALL_RECORDS, Access, KnownLosses
 from dpsco_core.methods.base import Plan, PrivateMethod, Release
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.steps import Descent, Moves
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -28,7 +28,7 @@ class DescentPlan(Plan):
 
     statistic: Statistic  # what a step releases of the gradients
     access: Access = ALL_RECORDS  # the records that a step sees
-    descent: Descent  # how the point moves
+    descent: Moves  # how the point moves
     rho: float  # what the whole run spends
     rho_step: float  # what a step spends: rho/T on all records, or all of rho on a block of its own
     losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
@@ -54,8 +54,7 @@ class DescentPlan(Plan):
 
     @property
     def gradients(self) -> int:
-        steps = self.descent.steps
-        return steps * self.access.gradients(self.setting, steps)
+        return self.access.gradients(self.setting, self.descent.steps)
 
 
 class DescentMethod(PrivateMethod):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
 class Measuring(Protocol):
     """What measures the rows of one step after the other, in one run."""
 
-    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+    def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return what is released of the rows of step t, from 0; shape (d,)."""
         ...
 
@@ -50,8 +50,12 @@ class Statistic:
 
     label: ClassVar[str]  # what it is, in words, for the ledger
 
-    def value(self, rows: Rows) -> Vector:
-        """Return the exact statistic of the rows, shape (d,)."""
+    def label_of(self, t: int) -> str:
+        """Return what the ledger says of it in step t, from 0."""
+        return self.label
+
+    def value(self, rows: Any) -> Vector:
+        """Return the exact statistic of the rows of a step, shape (d,)."""
         raise NotImplementedError
 
     def sensitivity(self, n: int, d: int) -> float:
@@ -80,10 +84,10 @@ class NoisyStatistic:
     noise: Mechanism[Vector]
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
-    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+    def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return the statistic of the rows with the noise, shape (d,)."""
-        value, label = self.statistic.value(rows), self.statistic.label
-        return ledger.release(self.noise, value, rng, label=label)
+        value = self.statistic.value(rows)
+        return ledger.release(self.noise, value, rng, label=self.statistic.label_of(t))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,7 @@ DOORS: dict[str, Door] = {
     "own rows, summed": lambda x: sum_of_rows(Own(x), 0, N),
     "own rows, a batch": lambda x: truncated_sum(Own(x), np.arange(N), 3.0, 2.0, None),
     "own rows, a block": lambda x: clipped_block_mean(Own(x), 0, N, 1.0),
-    "own users": lambda x: clipped_user_mean(Own(x), W, 1.0),
+    "own users": lambda x: clipped_user_mean(Own(x).user_gradients(W), 1.0),
     "release, Gaussian": lambda x: ledger().release(
         GaussianNoise(l2_sensitivity=1.0, rho=0.1), x, rng()
     ),

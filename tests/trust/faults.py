@@ -50,7 +50,7 @@ def no_clip(patch: Patch, case: Case) -> None:
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
-    for place in ("group_privacy", "phased_sgd", "accelerated.run", "clipped_means"):
+    for place in ("group_privacy", "phased_sgd", "accelerated.run", "base"):
         patch.setattr(
             f"dpsco_core.methods.user.{place}.bounded_users", lambda sample, losses: sample
         )

@@ -256,7 +256,7 @@ def deep_point(
     rows: Rows,
     groups: int,
     radius: float,
-    noise: Mechanism[Vector],  # of the means, one row each
+    noise: Mechanism[Vector],  # what hides a record in the means, one row each
     search: Search,
     ledger: Ledger,
     rng: np.random.Generator,

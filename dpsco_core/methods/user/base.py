@@ -1,21 +1,28 @@
 """What the user-level optimisers share: the losses, and who may run."""
 
 import math
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.access import Access, Seen
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.mean.base import check_kind, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 __all__ = [
     "FILTER_STAGE",
     "LOWY_2024",
+    "AllUsers",
     "Boundable",
     "approximate_budget",
     "bounded_users",
@@ -31,6 +38,31 @@ FILTER_STAGE = Stage(
     instead="user.clipped-means",
     small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # so that a filter's test passes
 )
+
+
+@dataclass(frozen=True)
+class AllUsers(Access):
+    """Every step sees the mean gradient of every user: the steps share the budget."""
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return steps * setting.n * setting.m
+
+    def passes(self, steps: int) -> float:
+        return steps
+
+    def checked(self, sample: Any, setting: Setting, losses: Any) -> UserSample:
+        check_users(sample, setting)
+        return bounded_users(sample, losses)
+
+    def open(self, sample: Any, ledger: Ledger, steps: int) -> Seen:
+        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+            with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
+                return sample.user_gradients(w), ledger
+
+        return seen
 
 
 @runtime_checkable

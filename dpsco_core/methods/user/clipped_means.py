@@ -7,7 +7,6 @@ their excess risk is exact (`accelerated_risk`). What they cost in privacy is th
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -18,22 +17,21 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
-from dpsco_core.methods.run import Descended, Path, descend
-from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.run import Descended, Path
+from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Descent, Oracle
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
-from dpsco_core.methods.user.base import bounded_users, check_users
+from dpsco_core.methods.user.base import AllUsers
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.users import UserSample
 
 ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
 MODULI = (1.0, 0.3, 0.1)  # multiples of the model's smallest curvature
@@ -48,32 +46,44 @@ class AcceleratedChoice:
     objective: Curvature
     modelled_risk: float
 
-
-@dataclass(frozen=True, kw_only=True)
-class MeansPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
-    losses: Losses
-    # the whole budget, and the noise of one step
-    rho: float
-    noise_std: float
-    choice: Descent | AcceleratedChoice  # how it steps
-
     @property
-    def passes(self) -> float:
-        return self.choice.steps
+    def diagnostics(self) -> dict[str, float]:
+        return {"steps": float(self.steps), "accelerated": 1.0}
 
-    @property
-    def moves(self) -> float:
-        return self.choice.steps
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Run AC-SA from the centre; its path has the points where gradients were asked."""
+        path = Path(constraint.centre, self.steps)
 
-    @property
-    def gradients(self) -> int:
-        return self.choice.steps * self.setting.n * self.setting.m
+        def followed(w: Vector, t: int) -> Vector:
+            if t:
+                path.add(t, w)
+            return oracle(w, t)
+
+        descended = accelerated_descent(
+            constraint.centre, self.steps, self.objective, constraint, followed
+        )
+        path.add(self.steps, descended.value)
+        return Descended(value=descended.value, path=path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserClippedMeans(PrivateMethod):
+class ClippedUserMean(Statistic):
+    """The mean over users of their mean gradients, each shortened to the Lipschitz constant."""
+
+    lipschitz: float  # L: of n users, one moves it by at most 2L/n
+
+    def label_of(self, t: int) -> str:
+        return f"mean gradient of step {t + 1}"
+
+    def value(self, rows: Vector) -> Vector:
+        return clipped_user_mean(rows, self.lipschitz)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return 2 * self.lipschitz / n
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserClippedMeans(DescentMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
     Items that are not finite count as 0. At m = 1 it is `NoisyGradientDescent`.
@@ -142,18 +152,28 @@ class UserClippedMeans(PrivateMethod):
     colour = "gold"
     symbol = "hexagon"
 
-    def plan(self, setting: Setting) -> MeansPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
         choice = self._choice(setting, rho, losses, energy)
         steps = choice.steps
-        return MeansPlan(
+        return DescentPlan(
             setting=setting,
-            losses=losses,
+            statistic=ClippedUserMean(lipschitz=losses.lipschitz),
+            access=AllUsers(),
+            descent=choice,
             rho=rho,
-            noise_std=2 * losses.lipschitz / setting.n * math.sqrt(steps / (2 * rho)),
-            choice=choice,
+            rho_step=rho / steps,
+            losses=losses,
+            diagnostics=losses.diagnostics
+            | {
+                "noise_std": 2 * losses.lipschitz / setting.n * math.sqrt(steps / (2 * rho)),
+                "steps": float(steps),
+                "accelerated": float(isinstance(choice, AcceleratedChoice)),
+                "rho_step": rho / steps,
+                "gradient_calls": float(steps * setting.n * setting.m),
+            },
         )
 
     def _choice(
@@ -173,68 +193,16 @@ class UserClippedMeans(PrivateMethod):
             accelerated if accelerated.modelled_risk < (1 - SPARED) * plain.modelled_risk else plain
         )
 
-    def release(
-        self, sample: UserSample, plan: MeansPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the descent."""
-        check_users(sample, plan.setting)
-        users, steps = bounded_users(sample, plan.losses), plan.choice.steps
 
-        def noisy_gradient(w: Vector, t: int) -> Vector:
-            return ledger.release(
-                GaussianNoise(
-                    l2_sensitivity=2 * plan.losses.lipschitz / plan.setting.n, rho=plan.rho / steps
-                ),
-                clipped_user_mean(users, w, plan.losses.lipschitz),
-                rng,
-                label=f"mean gradient of step {t + 1}",
-            )
-
-        descended = run_choice(plan.choice, sample.constraint, noisy_gradient)
-        return descended.released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": plan.noise_std,
-                "steps": float(steps),
-                "accelerated": float(isinstance(plan.choice, AcceleratedChoice)),
-                "rho_step": plan.rho / steps,
-                "gradient_calls": float(plan.gradients),
-            },
-        )
-
-
-def run_choice(
-    choice: Descent | AcceleratedChoice,
-    constraint: ConstraintSet,
-    oracle: Callable[[Vector, int], Vector],
-) -> Descended:
-    """Run the steps from the centre; AC-SA's path has the points where gradients were asked."""
-    if isinstance(choice, Descent):
-        return descend(constraint, choice, oracle)
-    path = Path(constraint.centre, choice.steps)
-
-    def followed(w: Vector, t: int) -> Vector:
-        if t:
-            path.add(t, w)
-        return oracle(w, t)
-
-    descended = accelerated_descent(
-        constraint.centre, choice.steps, choice.objective, constraint, followed
-    )
-    path.add(choice.steps, descended.value)
-    return Descended(value=descended.value, path=path)
-
-
-def clipped_user_mean(users: UserSample, w: Vector, lipschitz: float) -> Vector:
+def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
     r"""Return :math:`\frac1n\sum_i clip_L(\nabla\hat F(w, Z_i))`, shape (d,).
 
-    It moves by at most 2L/n if one user is replaced by any other.
+    It moves by at most 2L/n if one user is replaced by any other. `gradients` has the shape (n, d).
     """
     with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
-        rows, weights = clip_to_ball(users.user_gradients(w), lipschitz)
+        rows, weights = clip_to_ball(gradients, lipschitz)
         total: Vector = weights @ rows
-    return total / users.users
+    return total / len(gradients)
 
 
 def accelerated_risk(

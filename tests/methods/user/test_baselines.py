@@ -150,7 +150,7 @@ def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: in
     moved = 0.0
     for seed, w in itertools.product(range(3), (np.zeros(d), np.array([0.3, -0.2, 0.6]))):
         means = [
-            clipped_user_mean(losses_of(kind, losses, data, m), w, losses.lipschitz)
+            clipped_user_mean(losses_of(kind, losses, data, m).user_gradients(w), losses.lipschitz)
             for data in replaced_users(n, m, d, 4, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(means, 2)]
@@ -176,7 +176,7 @@ def test_every_step_adds_the_noise_of_its_share(
     assert releases.stds == pytest.approx([expected] * steps)
     assert plan.noise_std == pytest.approx(expected)
     assert result.diagnostics["gradient_calls"] == steps * n * m
-    assert isinstance(plan.choice, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
+    assert isinstance(plan.descent, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_noise_has_the_scale_of_the_ledger(method: Any) -> None:
     entry, first = result.ledger.entries[0], result.iterates[1]
     std = entry.noise
     if isinstance(method, UserClippedMeans):
-        std = entry.noise * method.plan(where).choice.step_size
+        std = entry.noise * method.plan(where).descent.step_size
     total, law = float(np.square(first / std).sum()), stats.chi2(d)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
@@ -224,7 +224,7 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
     where, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
     method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
     plan = method.plan(where)
-    items = NoisyGradientDescent(descent=plan.choice)
+    items = NoisyGradientDescent(descent=plan.descent)
     expected = items.release(
         sample.records, items.plan(where), Ledger(where.budget), np.random.default_rng(5)
     )
@@ -238,7 +238,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
     n, m, d = 50, 4, 3
     where, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
     release = run_users(UserClippedMeans(method=method), where, sample)
-    choice, pool = UserClippedMeans(method=method).plan(where).choice, pooled(sample)
+    choice, pool = UserClippedMeans(method=method).plan(where).descent, pooled(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(
@@ -286,7 +286,7 @@ def test_the_better_way_to_step_is_chosen() -> None:
     for n, m, rho in itertools.product((100, 10_000), (1, 100), (1e-3, 0.5)):
         where = user_setting("logistic", n, m, 3, ZCDP(rho=rho))
         ways = [
-            UserClippedMeans(method=w).plan(where).choice for w in ("descent", "accelerated", None)
+            UserClippedMeans(method=w).plan(where).descent for w in ("descent", "accelerated", None)
         ]
         risks = [way.modelled_risk for way in ways]
         assert risks[2] <= min(risks[:2]) * 1.02
