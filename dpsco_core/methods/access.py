@@ -87,6 +87,34 @@ class OwnBlocks(Access):
         return seen
 
 
+@dataclass(frozen=True, kw_only=True)
+class Batches(Access):
+    """Step t sees the mean gradient of the next records, in their order and once each."""
+
+    size: int  # records of a step; the last one may have fewer
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.size
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+        n, size = sample.n, self.size
+
+        def seen(w: Vector, t: int) -> tuple[Vector, Ledger]:
+            low = t * size
+            high = min(low + size, n)
+            if high - low == 1:
+                return sample.gradient(w, low), ledger
+            return sample.part(low, high).mean_gradient(w), ledger
+
+        return seen
+
+
 def check_sample(sample: Sample, setting: Setting) -> None:
     """Check that `sample` has the setting's size: a plan's sensitivity holds for that n and d."""
     check_kind("sample", sample, "gradients", "PointSample or LinearSample")

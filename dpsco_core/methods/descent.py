@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.access import ALL_RECORDS, Access, KnownLosses
-from dpsco_core.methods.base import Plan, PrivateMethod, Release
+from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves
 from dpsco_core.privacy.ledger import Ledger
@@ -29,8 +29,9 @@ class DescentPlan(Plan):
     statistic: Statistic  # what a step releases of the gradients
     access: Access = ALL_RECORDS  # the records that a step sees
     descent: Moves  # how the point moves
-    rho: float  # what the whole run spends
-    rho_step: float  # what a step spends: rho/T on all records, or all of rho on a block of its own
+    rho: float = 0.0  # what the whole run spends; 0 of a method without privacy
+    # what a step spends: rho/T on all records, or all of rho on a block of its own
+    rho_step: float = 0.0
     losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
     # parameters of the run, for who reads its result
     diagnostics: Mapping[str, float] = field(default_factory=dict)
@@ -57,7 +58,7 @@ class DescentPlan(Plan):
         return self.access.gradients(self.setting, self.descent.steps)
 
 
-class DescentMethod(PrivateMethod):
+class Descending(Method):
     """A method whose plan is a `DescentPlan`."""
 
     def release(
@@ -77,6 +78,10 @@ class DescentMethod(PrivateMethod):
 
         descended = plan.descent.run(sample.constraint, oracle)
         return descended.released(ledger, {**measuring.diagnostics, **plan.diagnostics})
+
+
+class DescentMethod(Descending, PrivateMethod):
+    """A private one."""
 
 
 def whole_batch(

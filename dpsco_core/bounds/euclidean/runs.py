@@ -19,7 +19,8 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.euclidean.descent import Walk, risk, risk_on_set
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
-from dpsco_core.methods.euclidean.sgd import Sgd, SgdPlan
+from dpsco_core.methods.descent import DescentPlan
+from dpsco_core.methods.euclidean.sgd import Sgd, SgdSteps
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
 
@@ -32,25 +33,26 @@ def spread_at(constants: Constants, square: float) -> float:
     return min(near, constants.variance_trace)
 
 
-def sgd(plan: SgdPlan, rule: str) -> tuple[float, float]:
+def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
     """One pass of SGD by a rule of its steps: optimisation, and what its records' spread adds."""
-    c = plan.setting.constants
+    c, taken = plan.setting.constants, plan.descent
+    assert isinstance(taken, SgdSteps)
     known = math.isfinite(c.diameter) and math.isfinite(min(c.mean_gradient_bound, c.lipschitz))
-    if plan.rule != rule or not known:
+    if taken.rule != rule or not known:
         return math.inf, math.inf
-    strong, count = rule == "strongly convex", plan.steps
+    strong, count = rule == "strongly convex", taken.steps
     over = risk_on_set(plan.setting, strong=strong)
     steps = Walk(
-        sizes=tuple(plan.size(t) for t in range(count)),
+        sizes=tuple(taken.size(t) for t in range(count)),
         weights=tuple(t + 1.0 if strong else 1.0 for t in range(count)),
         queried=rule == "lipschitz",
         pull=c.lipschitz**2,
     )
-    last = plan.setting.n - (count - 1) * plan.batch  # records of the last step
+    last = plan.setting.n - (count - 1) * taken.batch  # records of the last step
 
     def energy(t: int, square: float) -> float:
         spread = min(spread_at(c, square), c.lipschitz**2)
-        return spread / (plan.batch if t < count - 1 else last)
+        return spread / (taken.batch if t < count - 1 else last)
 
     whole = risk(over, steps, 0.0, energy)
     alone = min(whole, risk(over, steps, 0.0, lambda t, square: 0.0))
@@ -62,7 +64,8 @@ def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
 
     def check(setting: Setting) -> str:
         try:
-            return "" if Sgd().plan(setting).rule == rule else sentence
+            taken = Sgd().plan(setting).descent
+            return "" if isinstance(taken, SgdSteps) and taken.rule == rule else sentence
         except NotApplicable:
             return ""  # whoever plans the run is told why
 

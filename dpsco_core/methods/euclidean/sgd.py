@@ -4,27 +4,27 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Method, MethodCost, Plan, Release
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.access import Batches
+from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.descent import Descending, DescentPlan
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
-from dpsco_core.methods.run import WholeAverage, walk
+from dpsco_core.methods.run import Descended, WholeAverage, walk
+from dpsco_core.methods.statistics import ExactMean
+from dpsco_core.methods.steps import Oracle
 from dpsco_core.methods.story import Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 MOST_STEPS = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SgdPlan(Plan):
-    """The parameters of one run."""
+class SgdSteps:
+    """Projected steps along the batches, and the average that their analysis asks for."""
 
     # the classical analysis that the step sizes are from
     rule: Literal["lipschitz", "smooth", "strongly convex"]
@@ -34,22 +34,32 @@ class SgdPlan(Plan):
     # strongly convex: step t, from 0, has size 2/(λ(s + t)) with s = `shift`
     shift: float = math.inf
 
-    @property
-    def moves(self) -> float:
-        return self.steps
-
-    @property
-    def pieces(self) -> float:  # several records at once are as much work, in Python, as three
-        from_mean = self.setting.constants.structure in ("mean", "linear")
-        return self.steps * (1 if from_mean else min(self.batch, 3))
-
     def size(self, t: int) -> float:
         """Return the size of step t."""
         return self.step_size if math.isinf(self.shift) else self.step_size / (1 + t / self.shift)
 
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return {
+            "steps": float(self.steps),
+            "step_size": self.step_size,
+            "batch_size": float(self.batch),
+        }
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps from the centre, and average."""
+        project, size = constraint.project, self.size
+
+        def step(w: Vector, t: int) -> Vector:
+            return project(w - size(t) * oracle(w, t))
+
+        average = WholeAverage(steps=self.steps, queried=self.rule == "lipschitz")
+        weight = (lambda t: t + 1.0) if self.rule == "strongly convex" else None
+        return walk(constraint.centre, average, step, weight=weight)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Sgd(Method):
+class Sgd(Descending):
     r"""One pass of projected SGD over the records, in small batches, with an average.
 
     With R the radius, T steps on b records, V the trace of Cov(g) and B the bound on
@@ -103,61 +113,46 @@ class Sgd(Method):
     symbol = "square"
     dashed = True
 
-    def plan(self, setting: Setting) -> SgdPlan:
-        constants, n = setting.constants, setting.n
+    def plan(self, setting: Setting) -> DescentPlan:
+        n = setting.n
         batch = self.batch if self.batch is not None else math.ceil(n / MOST_STEPS)
-        steps = math.ceil(n / batch)
-        radius, variance = constants.diameter / 2, constants.variance_trace / batch
-        smoothness, modulus = constants.smoothness, constants.strong_convexity
-        if modulus > 0 and smoothness < math.inf:
-            return SgdPlan(
-                setting=setting,
-                rule="strongly convex",
-                batch=batch,
-                steps=steps,
-                step_size=1 / smoothness,
-                shift=2 * smoothness / modulus,
-            )
-        if smoothness < math.inf and variance < math.inf:
-            noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
-            curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
-            # A linear loss that is the same for all records: one step of any length is as good.
-            size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
-            return SgdPlan(setting=setting, rule="smooth", batch=batch, steps=steps, step_size=size)
-        energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)
-        if not 0 < energy < math.inf:
-            raise NotApplicable(
-                "The step size follows from the variance of the gradients, and the problem "
-                "certifies none.",
-                distribution="gaussian",
-            )
-        size = radius / math.sqrt(steps * energy)
-        return SgdPlan(setting=setting, rule="lipschitz", batch=batch, steps=steps, step_size=size)
-
-    def release(
-        self, sample: Sample, plan: SgdPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run SGD over the records in their order."""
-        check_sample(sample, plan.setting)
-        constraint = sample.constraint
-
-        def step(w: Vector, t: int) -> Vector:
-            low = t * plan.batch
-            high = min(low + plan.batch, plan.setting.n)
-            if high - low == 1:
-                g = sample.gradient(w, low)
-            else:
-                g = sample.part(low, high).mean_gradient(w)
-            return constraint.project(w - plan.size(t) * g)
-
-        average = WholeAverage(steps=plan.steps, queried=plan.rule == "lipschitz")
-        weight = (lambda t: t + 1.0) if plan.rule == "strongly convex" else None
-        return walk(constraint.centre, average, step, weight=weight).released(
-            ledger,
-            {
-                "steps": float(plan.steps),
-                "step_size": plan.step_size,
-                "batch_size": float(plan.batch),
-                "gradient_calls": float(plan.setting.n),
-            },
+        steps = _steps(setting, batch, math.ceil(n / batch))
+        from_mean = setting.constants.structure in ("mean", "linear")
+        return DescentPlan(
+            setting=setting,
+            # several records at once are as much work, in Python, as three
+            statistic=ExactMean(work=1 if from_mean else min(batch, 3)),
+            access=Batches(size=batch),
+            descent=steps,
+            diagnostics=steps.diagnostics | {"gradient_calls": float(n)},
         )
+
+
+def _steps(setting: Setting, batch: int, steps: int) -> SgdSteps:
+    """Return the steps by what the problem certifies; see the class."""
+    constants = setting.constants
+    radius, variance = constants.diameter / 2, constants.variance_trace / batch
+    smoothness, modulus = constants.smoothness, constants.strong_convexity
+    if modulus > 0 and smoothness < math.inf:
+        return SgdSteps(
+            rule="strongly convex",
+            batch=batch,
+            steps=steps,
+            step_size=1 / smoothness,
+            shift=2 * smoothness / modulus,
+        )
+    if smoothness < math.inf and variance < math.inf:
+        noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
+        curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
+        # A linear loss that is the same for all records: one step of any length is as good.
+        size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
+        return SgdSteps(rule="smooth", batch=batch, steps=steps, step_size=size)
+    energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)
+    if not 0 < energy < math.inf:
+        raise NotApplicable(
+            "The step size follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            distribution="gaussian",
+        )
+    size = radius / math.sqrt(steps * energy)
+    return SgdSteps(rule="lipschitz", batch=batch, steps=steps, step_size=size)

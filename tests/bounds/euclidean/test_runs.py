@@ -16,7 +16,7 @@ FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "o
 
 def sums(at) -> float:
     """The bound for one record a step, from the formulas of theory/bounds-of-runs.md, 3."""
-    c, plan = at.constants, Sgd(batch=1).plan(at)
+    c, plan = at.constants, Sgd(batch=1).plan(at).descent
     t = np.arange(at.n)
     eta = np.array([plan.size(k) for k in t])
     variance = min(c.variance_trace, c.lipschitz**2)
