@@ -28,7 +28,7 @@ LEFT = shutil.ignore_patterns(
 )
 Edit = Callable[[str], str]
 NUMBERS = {3: "Three", 4: "Four"}
-MOST_LINES = 90  # of the file of an optimiser that is made of parts
+MOST_LINES = 90  # the longest file of an optimiser that is made of parts
 
 
 def before(mark: str, line: str) -> Edit:

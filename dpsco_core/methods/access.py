@@ -29,8 +29,10 @@ class KnownLosses(Protocol):
 class Access:
     """How the records are handed to the steps, by their number and by nothing else."""
 
+    phases: tuple[Any, ...] = ()  # those on records of their own, where a run has several
+
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return how many rows a step gets: a record each, or a user each."""
+        """Return how many rows a step gets, a record or a user each; of phases the last."""
         raise NotImplementedError
 
     def gradients(self, setting: Setting, steps: int) -> int:
@@ -111,6 +113,55 @@ class Batches(Access):
             if high - low == 1:
                 return sample.gradient(w, low), ledger
             return sample.part(low, high).mean_gradient(w), ledger
+
+        return seen
+
+
+class Batched(Protocol):
+    """A phase whose steps see a batch each, one after the other."""
+
+    @property
+    def start(self) -> int:
+        """Its first record, by index."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Records of a step."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasesOfBatches(Access):
+    """Phases on records of their own, in each of which a step sees a batch of its own."""
+
+    phases: tuple[Batched, ...]
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.phases[-1].batch
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return sum(phase.batch * phase.steps for phase in self.phases)
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+        ledgers = ledger.disjoint(len(self.phases))
+        batches = [
+            (phase.start + t * phase.batch, phase.batch, account)
+            for phase, account in zip(self.phases, ledgers, strict=True)
+            for t in range(phase.steps)
+        ]
+
+        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+            low, size, account = batches[t]
+            return sample.part(low, low + size).gradients(w), account
 
         return seen
 

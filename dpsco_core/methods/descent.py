@@ -42,6 +42,11 @@ class DescentPlan(Plan):
         return self.access.rows(self.setting, self.descent.steps)
 
     @property
+    def phases(self) -> tuple[Any, ...]:
+        """Phases on records of their own; empty where every step sees what the others see."""
+        return self.access.phases
+
+    @property
     def passes(self) -> float:
         return self.access.passes(self.descent.steps)
 

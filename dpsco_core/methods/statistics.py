@@ -29,7 +29,7 @@ from dpsco_core.methods.mean.iterative import Search, deep_point, left_out, prac
 from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_supremum
 from dpsco_core.methods.mean.smoothed import smoothed_mean
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
+from dpsco_core.privacy.mechanisms import CorrelatedSteps, Encoding, GaussianNoise, Mechanism
 
 
 class Measuring(Protocol):
@@ -123,6 +123,36 @@ class ClippedMean(Statistic):
 
     def sensitivity(self, n: int, d: int) -> float:
         return 2 * self.radius / n
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedClippedMeans(Statistic):
+    """Means of clipped rows whose noise cancels from step to step, phase by phase."""
+
+    radius: float  # R
+    encodings: tuple[Encoding, ...]  # what hides all the steps of a phase together
+
+    def measuring(self, n: int, d: int, rho: float) -> Measuring:
+        return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
+
+
+@dataclass
+class EncodedSteps:
+    """The steps of the phase that is under way, opened at its first one."""
+
+    radius: float
+    encodings: list[Encoding]  # of each step
+    phase: CorrelatedSteps | None = None
+    left: int = 0  # steps of the phase that are still to come
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the mean of the clipped rows with the noise of the step, shape (d,)."""
+        if self.left == 0:
+            self.phase, self.left = ledger.open(self.encodings[t]), self.encodings[t].steps
+        assert self.phase is not None
+        self.left -= 1
+        return self.phase.release(clipped_mean(rows, self.radius), rng)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.run import Descended, descend
+from dpsco_core.methods.run import Descended, Path, descend, walk
 
 # Takes the point and the number of the step, from 0, and returns a finite gradient.
 Oracle = Callable[[Vector, int], Vector]
@@ -73,3 +75,49 @@ class Descent:
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
         """Descend."""
         return descend(constraint, self, oracle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefixSums:
+    r"""Phases of steps :math:`w_{t+1} = \Pi(w_0 - \eta\sum_{s\le t}g_s)`.
+
+    A phase begins where the average of the last one is. The sum is not projected: what is cut off
+    it would no longer cancel.
+    """
+
+    descents: tuple[Descent, ...]  # T, eta and what is averaged, of each phase
+
+    @property
+    def steps(self) -> int:
+        """The steps of all phases together."""
+        return sum(descent.steps for descent in self.descents)
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return self.descents[-1].diagnostics | {"steps": float(self.steps)}
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the phases, from the centre."""
+        w, made = constraint.centre, 0
+        path = Path(w, self.steps)
+        for descent in self.descents:
+            w = self._phase(w, descent, constraint, oracle, path, made)
+            made += descent.steps
+        return Descended(value=w, path=path)
+
+    @staticmethod
+    def _phase(
+        start: Vector,
+        descent: Descent,
+        constraint: ConstraintSet,
+        oracle: Oracle,
+        path: Path,
+        made: int,  # the steps of the phases before
+    ) -> Vector:
+        pulled = np.zeros_like(start)
+
+        def step(w: Vector, t: int) -> Vector:
+            pulled[:] += oracle(w, made + t)
+            return constraint.project(start - descent.step_size * pulled)
+
+        return walk(start, descent, step, path, made).value

@@ -31,7 +31,8 @@ from dpsco_core.explain.anatomy import RiskPath
 from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
 from dpsco_core.explain.methods.cancelling import cancelling
-from dpsco_core.methods.euclidean.ftrl import CorrelatedPlan
+from dpsco_core.methods.descent import DescentPlan
+from dpsco_core.methods.steps import PrefixSums
 from dpsco_core.runs.study import canonical, planned
 from dpsco_core.scenario import Scenario
 
@@ -188,9 +189,9 @@ def _radius(point: Scenario, factor: float) -> str:
 def _noise_part(point: Scenario, method: str) -> None:
     """Draw what is left of noise that is correlated from step to step, if the run has any."""
     plan = planned(point, method)
-    if not isinstance(plan, CorrelatedPlan):
+    if not (isinstance(plan, DescentPlan) and isinstance(plan.descent, PrefixSums)):
         return
-    own = plan.phases[-1].descent.steps
+    own = plan.descent.descents[-1].steps
     FirstScreen("one_run_noise").show_below(
         figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed)), height=360
     )

@@ -3,27 +3,23 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAIROUZ_2021, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.access import PhasesOfBatches
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS
-from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
-from dpsco_core.methods.run import Descended, Path, walk
+from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
-from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.statistics import EncodedClippedMeans
+from dpsco_core.methods.steps import Descent, PrefixSums
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms.correlated import Encoding
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,30 +31,13 @@ class CorrelatedPhase:
     descent: Descent  # T, eta and what is averaged
     encoding: Encoding  # what hides all its steps together
 
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelatedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
-    radius: float  # R, of the ball that gradients are clipped to
-    phases: tuple[CorrelatedPhase, ...]
-
     @property
     def steps(self) -> int:
-        """The steps of all phases together."""
-        return sum(phase.descent.steps for phase in self.phases)
-
-    @property
-    def moves(self) -> float:
-        return self.steps
-
-    @property
-    def gradients(self) -> int:
-        return sum(phase.batch * phase.descent.steps for phase in self.phases)
+        return self.descent.steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrelatedDescent(PrivateMethod):
+class CorrelatedDescent(DescentMethod):
     r"""One pass over the records in T batches, the noise correlated from step to step.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_0 - \eta\sum_{s\le t}\tilde g_s\Big)
@@ -177,7 +156,7 @@ class CorrelatedDescent(PrivateMethod):
     colour = "magenta"
     symbol = "diamond"
 
-    def plan(self, setting: Setting) -> CorrelatedPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         records: tuple[int, ...] = (setting.n,)
         descents: tuple[Descent, ...]
@@ -196,65 +175,46 @@ class CorrelatedDescent(PrivateMethod):
                 )
             records, descents = (setting.n,), (self.descent,)
         check_level("radius", radius)
-        phases, start = [], 0
-        for size, descent in zip(records, descents, strict=True):
-            batch = size // descent.steps
-            encoding = Encoding(
-                steps=descent.steps, size=setting.d, l2_sensitivity=2 * radius / batch, rho=rho
-            )
-            phases.append(
-                CorrelatedPhase(start=start, batch=batch, descent=descent, encoding=encoding)
-            )
-            start += size
-        return CorrelatedPlan(setting=setting, radius=radius, phases=tuple(phases))
-
-    def release(
-        self, sample: Sample, plan: CorrelatedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the algorithm of theory/practice.md, 1.1."""
-        check_sample(sample, plan.setting)
-        w, made = sample.constraint.centre, 0
-        path = Path(w, plan.steps)
-        for phase, block in zip(plan.phases, ledger.disjoint(len(plan.phases)), strict=True):
-            w = run_phase(sample, w, phase, plan.radius, block, rng, path, made).value
-            made += phase.descent.steps
-        last = plan.phases[-1]
-        return Descended(value=w, path=path).released(
-            ledger,
-            last.descent.diagnostics
+        phases = _phases(setting, rho, radius, records, descents)
+        steps = PrefixSums(descents=descents)
+        last, access = phases[-1], PhasesOfBatches(phases=phases)
+        return DescentPlan(
+            setting=setting,
+            statistic=EncodedClippedMeans(
+                radius=radius, encodings=tuple(phase.encoding for phase in phases)
+            ),
+            access=access,
+            descent=steps,
+            rho=rho,
+            rho_step=rho,
+            diagnostics=steps.diagnostics
             | {
-                "clip_radius": plan.radius,
+                "clip_radius": radius,
                 "noise_std": last.encoding.noise_std,
-                "phases": float(len(plan.phases)),
-                "steps": float(plan.steps),  # the steps of all phases
+                "phases": float(len(phases)),
                 "batch_size": float(last.batch),
-                "gradient_calls": float(plan.gradients),
+                "gradient_calls": float(access.gradients(setting, steps.steps)),
             },
         )
 
 
-def run_phase(
-    sample: Sample,
-    start: Vector,  # shape (d,): a point of the set, which what was released before decides
-    phase: CorrelatedPhase,
+def _phases(
+    setting: Setting,
+    rho: float,
     radius: float,
-    ledger: Ledger,  # the ledger of the records of the phase
-    rng: np.random.Generator,
-    path: Path,  # to which the points are added
-    made: int,  # the steps of the phases before
-) -> Descended:
-    """Run one phase, to the average of its points."""
-    descent = phase.descent
-    steps, pulled = ledger.open(phase.encoding), np.zeros(sample.d)
-
-    def step(w: Vector, t: int) -> Vector:
-        low = phase.start + t * phase.batch
-        gradient = clipped_mean(sample.part(low, low + phase.batch).gradients(w), radius)
-        pulled[:] += steps.release(gradient, rng)
-        # The sum is not projected: what is cut off it would no longer cancel.
-        return sample.constraint.project(start - descent.step_size * pulled)
-
-    return walk(start, descent, step, path, made)
+    records: tuple[int, ...],
+    descents: tuple[Descent, ...],
+) -> tuple[CorrelatedPhase, ...]:
+    """Return the phases on so many records, one after the other."""
+    phases, start = [], 0
+    for size, descent in zip(records, descents, strict=True):
+        batch = size // descent.steps
+        encoding = Encoding(
+            steps=descent.steps, size=setting.d, l2_sensitivity=2 * radius / batch, rho=rho
+        )
+        phases.append(CorrelatedPhase(start=start, batch=batch, descent=descent, encoding=encoding))
+        start += size
+    return tuple(phases)
 
 
 def lipschitz_constant(setting: Setting) -> float:

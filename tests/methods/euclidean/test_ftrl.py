@@ -13,9 +13,9 @@ from scipy import stats
 
 from dpsco_core.audit.doubles import WrongNoise
 from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.methods.euclidean import ftrl
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
+from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
 from dpsco_core.privacy.mechanisms.correlated import (
@@ -146,7 +146,7 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
         values = [
             np.array(
                 [
-                    ftrl.clipped_mean(
+                    clipped_mean(
                         sample(kind, x, y).part(t * 4, t * 4 + 4).gradients(np.full(d, 0.1)), 0.7
                     )
                     for t in range(STEPS)
@@ -377,11 +377,11 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
     at = Scenario(problem="logistic", n=10_000, d=1, diameter=400.0, epsilon=1.0, delta=1e-6, p=3.0)
     plan = CorrelatedDescent().plan(at.setting)
     assert len(plan.phases) > 1
-    assert plan.steps > 200  # More than a path keeps.
+    assert plan.descent.steps > 200  # More than a path keeps.
     losses = at.instance.problem.sample(at.n, np.random.default_rng(0))
     release = CorrelatedDescent().release(losses, plan, Ledger(at.budget), np.random.default_rng(1))
     assert release.iterate_steps is not None
-    assert release.iterate_steps[-1] == plan.steps
+    assert release.iterate_steps[-1] == plan.descent.steps
     assert (np.diff(release.iterate_steps) > 0).all()
 
 
@@ -390,4 +390,4 @@ def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: flo
     where = setting("logistic", n=1000)
     where = replace(where, constants=replace(where.constants, mean_gradient_bound=bound))
     plan = CorrelatedDescent().plan(where)
-    assert 1 <= plan.steps <= 1000
+    assert 1 <= plan.descent.steps <= 1000

@@ -174,7 +174,7 @@ def test_every_step_adds_the_noise_of_its_share(
     steps = int(result.diagnostics["steps"])
     expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
     assert releases.stds == pytest.approx([expected] * steps)
-    assert plan.noise_std == pytest.approx(expected)
+    assert plan.diagnostics["noise_std"] == pytest.approx(expected)
     assert result.diagnostics["gradient_calls"] == steps * n * m
     assert isinstance(plan.descent, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
 
@@ -379,7 +379,7 @@ def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
     for m in (1, 10_000):
         where = user_setting("mean", 1000, m, 5, budget)
         noises.append(UserClippedMeans(method="descent").plan(where))
-    per_step = [p.noise_std / math.sqrt(p.choice.steps) for p in noises]
+    per_step = [p.diagnostics["noise_std"] / math.sqrt(p.descent.steps) for p in noises]
     assert per_step[0] == pytest.approx(per_step[1])
 
 
