@@ -64,7 +64,7 @@ OTHER_DRAWS = {
     # Records, users and groups in a secret random order, or some of them: sampling.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
-    ("dpsco_core.methods.lq.mirror", "permutation"),
+    ("dpsco_core.methods.access", "permutation"),
     ("dpsco_core.methods.mean.iterative", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
@@ -721,7 +721,7 @@ RIGHT = [
         "dpsco_core.methods.mean.directions",
         "rng.standard_normal(3)",
     ),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.lq.mirror", "rng.permutation(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.access", "rng.permutation(3)"),
     (
         noise_is_drawn_in_mechanisms_only,
         "dpsco_core.methods.mean.clipped",

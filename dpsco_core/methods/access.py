@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.data.rows import Rows
 from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -48,7 +52,7 @@ class Access:
         check_sample(sample, setting)
         return sample if losses is None else losses.of(sample)
 
-    def open(self, sample: Any, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         """Return what the steps of a run see."""
         raise NotImplementedError
 
@@ -63,7 +67,7 @@ class AllRecords(Access):
     def passes(self, steps: int) -> float:
         return steps
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         return lambda w, t: (sample.gradients(w), ledger)
 
 
@@ -80,7 +84,7 @@ class OwnBlocks(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         size, ledgers = sample.n // steps, ledger.disjoint(steps)
 
         def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
@@ -104,7 +108,7 @@ class Batches(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         n, size = sample.n, self.size
 
         def seen(w: Vector, t: int) -> tuple[Vector, Ledger]:
@@ -113,6 +117,37 @@ class Batches(Access):
             if high - low == 1:
                 return sample.gradient(w, low), ledger
             return sample.part(low, high).mean_gradient(w), ledger
+
+        return seen
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selected:
+    """The rows of all records, and which of them are those of a step."""
+
+    rows: Rows
+    places: NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchesInOrder(Access):
+    """Step t sees the t-th batch of the records: in their own order, or in a fresh secret one."""
+
+    size: int  # records of a step; those that are left at the end are not seen
+    secret: bool  # whether the order is drawn, uniformly, and never released
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        return self.size
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        order = rng.permutation(sample.n) if self.secret else np.arange(sample.n)
+
+        def seen(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            places = order[t * self.size : (t + 1) * self.size]
+            return Selected(rows=sample.gradients(w), places=places), ledger
 
         return seen
 
@@ -151,7 +186,7 @@ class PhasesOfBatches(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         ledgers = ledger.disjoint(len(self.phases))
         batches = [
             (phase.start + t * phase.batch, phase.batch, account)

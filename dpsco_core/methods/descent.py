@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
+from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.access import ALL_RECORDS, Access, KnownLosses
 from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.steps import Descent, Moves
+from dpsco_core.methods.steps import Descent, MirrorSteps, Moves
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -35,6 +36,7 @@ class DescentPlan(Plan):
     losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
     # parameters of the run, for who reads its result
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # sentences that who reads it must see
 
     @property
     def step_rows(self) -> int:
@@ -53,6 +55,10 @@ class DescentPlan(Plan):
     @property
     def moves(self) -> float:
         return self.descent.steps
+
+    @property
+    def mirror(self) -> PowerMirror | None:
+        return self.descent.mirror if isinstance(self.descent, MirrorSteps) else None
 
     @property
     def pieces(self) -> float:
@@ -74,15 +80,17 @@ class Descending(Method):
         The points between the steps, and the averages of them, are post-processing.
         """
         known = plan.access.checked(sample, plan.setting, plan.losses)
-        measuring = plan.statistic.measuring(plan.step_rows, plan.setting.d, plan.rho_step)
-        seen = plan.access.open(known, ledger, plan.descent.steps)
+        steps, d = plan.descent.steps, plan.setting.d
+        measuring = plan.statistic.measuring(plan.step_rows, d, plan.rho_step, steps)
+        seen = plan.access.open(known, ledger, steps, rng)
 
         def oracle(w: Vector, t: int) -> Vector:
             rows, account = seen(w, t)
             return measuring.take(rows, account, rng, t)
 
         descended = plan.descent.run(sample.constraint, oracle)
-        return descended.released(ledger, {**measuring.diagnostics, **plan.diagnostics})
+        shown = {**measuring.diagnostics, **plan.diagnostics}
+        return descended.released(ledger, shown, (*plan.notes, *ledger.flaws))
 
 
 class DescentMethod(Descending, PrivateMethod):

@@ -71,8 +71,8 @@ class Statistic:
         """How many blocks of the rows it takes up one after the other, in Python."""
         return 1
 
-    def measuring(self, n: int, d: int, rho: float) -> Measuring:
-        """Return what measures it in the steps of a run, of n rows and rho-zCDP each."""
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
 
 
@@ -102,7 +102,7 @@ class ExactMean(Statistic):
     def pieces(self) -> int:
         return self.work
 
-    def measuring(self, n: int, d: int, rho: float) -> Measuring:
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         return self
 
     def take(self, rows: Vector, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
@@ -132,7 +132,7 @@ class EncodedClippedMeans(Statistic):
     radius: float  # R
     encodings: tuple[Encoding, ...]  # what hides all the steps of a phase together
 
-    def measuring(self, n: int, d: int, rho: float) -> Measuring:
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
 
 
@@ -141,7 +141,7 @@ class EncodedSteps:
     """The steps of the phase that is under way, opened at its first one."""
 
     radius: float
-    encodings: list[Encoding]  # of each step
+    encodings: list[Encoding]  # the encoding of every step
     phase: CorrelatedSteps | None = None
     left: int = 0  # steps of the phase that are still to come
     diagnostics: ClassVar[Mapping[str, float]] = {}
@@ -226,10 +226,10 @@ class DeepPointOfGroups(Statistic):
         moved = self.sensitivity(n, d)
         return GaussianNoise(l2_sensitivity=moved, rho=rho, disjoint_blocks=self.groups)
 
-    def measuring(self, n: int, d: int, rho: float) -> Measuring:
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         noise = self.noise(n, d, rho)
-        steps = practical_length(self.bound, d, noise.noise_std)
-        search = Search(left_out=left_out(self.groups, self.quantile), steps=steps)
+        length = practical_length(self.bound, d, noise.noise_std)
+        search = Search(left_out=left_out(self.groups, self.quantile), steps=length)
         return NoisyDeepPoint(self, noise, search)
 
 

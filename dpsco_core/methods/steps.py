@@ -15,7 +15,9 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.run import Descended, Path, descend, walk
+from dpsco_core.geometry.mirror import PowerMirror, mirror_step
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.run import Descended, Path, WholeAverage, descend, walk
 
 # Takes the point and the number of the step, from 0, and returns a finite gradient.
 Oracle = Callable[[Vector, int], Vector]
@@ -75,6 +77,40 @@ class Descent:
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
         """Descend."""
         return descend(constraint, self, oracle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorSteps:
+    r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
+
+    From 0; the average is that of the points after the steps.
+    """
+
+    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
+    steps: int  # T
+    weight: float  # γ, one over the step size
+
+    @property
+    def mirror(self) -> PowerMirror:
+        """The map Φ."""
+        return PowerMirror.for_space(self.space)
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return {
+            "steps": float(self.steps),
+            "step_size": 1 / self.weight,
+            "step_weight": self.weight,
+        }
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps, and average."""
+        mirror, weight = self.mirror, self.weight
+
+        def step(w: Vector, t: int) -> Vector:
+            return mirror_step(mirror, constraint, w, oracle(w, t), weight)
+
+        return walk(np.zeros(self.space.d), WholeAverage(steps=self.steps), step)
 
 
 @dataclass(frozen=True, kw_only=True)

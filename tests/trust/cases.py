@@ -20,8 +20,8 @@ from dpsco_core.audit.stages import FAR, Neighbours, neighbours, stage
 from dpsco_core.catalogue import METHODS, make_method, method_class
 from dpsco_core.data import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.stage import SmallRun
+from dpsco_core.methods.steps import MirrorSteps
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.base import Setting
@@ -97,7 +97,7 @@ class Case:
         """
         plan = self.plan()
         yield neighbours(self.point)
-        if isinstance(plan, MirrorPlan):
+        if isinstance(getattr(plan, "descent", None), MirrorSteps):
             yield neighbours(self.point, plan)
         phases = getattr(plan, "phases", ())
         phases = getattr(phases, "phases", phases)

@@ -43,7 +43,7 @@ class TrackedClippedMean(Statistic):
     rho_gradient: float  # rho of the mean gradient of a step, and of its share of short gradients
     rho_count: float
 
-    def measuring(self, n: int, d: int, rho: float) -> TrackedRadius:
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
         return TrackedRadius(self, n, self.radius)
 
 

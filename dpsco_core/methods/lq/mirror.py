@@ -16,6 +16,7 @@ order, and each brings a draw of its own (amplification by shuffling).
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -26,11 +27,11 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
-from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
+from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.norms import lq_norm, row_norms
-from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Tuning
+from dpsco_core.methods.access import BatchesInOrder, Selected
+from dpsco_core.methods.base import Calibration, Tuning
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
     descent,
@@ -39,8 +40,9 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
-from dpsco_core.methods.run import WholeAverage, walk
 from dpsco_core.methods.stage import SmallRun, Split, Stage
+from dpsco_core.methods.statistics import Measuring, Statistic
+from dpsco_core.methods.steps import MirrorSteps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import ShapedSteps
@@ -48,7 +50,6 @@ from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped, lemma_3_steps
 from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 ACCOUNTINGS = {
     "shuffled": "Accounting: shuffled; the order of the records is secret, and each brings noise "
@@ -59,18 +60,16 @@ ACCOUNTINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorPlan(Plan):
-    r"""The parameters of one run; none of them depends on the data.
+class TruncatedMeans(Statistic):
+    r"""Means of the gradients of a batch, those left out that are longer than the threshold.
 
-    Raises `InvalidInput` if the threshold is outside the range of `check_level`.
+    A record moves the sum of its batch by at most :math:`2\tau` in the dual norm. The noise of all
+    batches is opened together. Raises `InvalidInput` if the threshold is outside the range of
+    `check_level`.
     """
 
-    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
-    # T and b; n - Tb records are left out
-    steps: int
-    batch_size: int
     threshold: float  # τ, the dual norm beyond which a gradient becomes 0
-    step_weight: float  # γ, one over the step size
+    dual: float  # the exponent of that norm
     draw: Shaped  # one draw of noise: of a record if shuffled, of a batch otherwise
     # what makes the draws of the records private together; None for the other accounting
     certificate: ShuffledSteps | None
@@ -83,40 +82,15 @@ class MirrorPlan(Plan):
         """Which accounting the noise is for."""
         return "public" if self.certificate is None else "shuffled"
 
-    @property
-    def draws_a_batch(self) -> int:
-        return 1 if self.certificate is None else self.batch_size
+    def draws(self, batch: int) -> int:
+        """Return how many draws of noise a batch gets."""
+        return 1 if self.certificate is None else batch
 
-    @property
-    def moves(self) -> float:
-        return self.steps
-
-    @property
-    def mirror(self) -> PowerMirror:
-        return PowerMirror.for_space(self.space)
-
-    @property
-    def gradients(self) -> int:
-        return self.steps * self.batch_size
-
-    @property
-    def diagnostics(self) -> dict[str, float]:
-        return {
-            "truncation_level": self.threshold,
-            "noise_std": self.draw.noise_scale,
-            "shuffled": float(self.certificate is not None),
-            "steps": float(self.steps),
-            "step_size": 1 / self.step_weight,
-            "step_weight": self.step_weight,
-            "batch_size": float(self.batch_size),
-            "gradient_calls": float(self.gradients),
-        }
-
-    def open(self, ledger: Ledger) -> Steps:
-        """Account for all noise of the run, before any record is looked at."""
+    def open(self, ledger: Ledger, steps: int) -> Steps:
+        """Account for all noise of the run."""
         if self.certificate is None:
             return ledger.open(
-                ShapedSteps(release=self.draw, steps=self.steps),
+                ShapedSteps(release=self.draw, steps=steps),
                 label="sums of truncated gradients, a batch each",
             )
         return ledger.open(
@@ -126,6 +100,31 @@ class MirrorPlan(Plan):
             label="truncated gradients of one record each, in secret random order",
         )
 
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        return BatchSums(self, batch=n, steps=steps)
+
+
+@dataclass
+class BatchSums:
+    """The batches of one run: their noise, and what is measured of the features once."""
+
+    statistic: TruncatedMeans
+    batch: int
+    steps: int
+    noise: Steps | None = None
+    lengths: Vector | None = None
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the noisy mean of the truncated gradients of a batch, shape (d,)."""
+        own, every = self.statistic, rows.rows
+        if self.noise is None:
+            self.noise = own.open(ledger, self.steps)
+            self.lengths = base_lengths(every, own.dual)
+        total = truncated_sum(every, rows.places, own.threshold, own.dual, self.lengths)
+        pull = total + self.noise.summed_noise(own.draws(self.batch), every.d, rng)
+        return pull / self.batch
+
 
 def mirror_plan(
     setting: Setting,
@@ -133,7 +132,7 @@ def mirror_plan(
     noise: Noise,
     calibration: Calibration,
     tuning: Tuning,
-) -> MirrorPlan:
+) -> DescentPlan:
     """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
 
     Those of `practical_choice`, or `published` and `published_weight`, with the noise of the order
@@ -162,15 +161,38 @@ def mirror_plan(
     at, (rho, certificate) = inputs[order], draws[order]
     draw = Shaped(at.space, 2 * threshold, rho, noise, shape_of(noise, calibration))
     draw, certificate = _accounted(draw, certificate, setting)
-    return MirrorPlan(
+    means = TruncatedMeans(
+        threshold=threshold, dual=at.space.dual, draw=draw, certificate=certificate
+    )
+    descent_steps = MirrorSteps(space=at.space, steps=steps, weight=weight)
+    # A method that compares two accountings says which one it has used.
+    used = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
+    return made_of(setting, means, descent_steps, setting.n // steps, notes=used)
+
+
+def made_of(
+    setting: Setting,
+    means: TruncatedMeans,
+    steps: MirrorSteps,
+    batch: int,
+    notes: tuple[str, ...],
+) -> DescentPlan:
+    """Return the plan of these parts."""
+    shuffled = means.certificate is not None
+    return DescentPlan(
         setting=setting,
-        space=at.space,
-        steps=steps,
-        batch_size=setting.n // steps,
-        threshold=threshold,
-        step_weight=weight,
-        draw=draw,
-        certificate=certificate,
+        statistic=means,
+        access=BatchesInOrder(size=batch, secret=shuffled),
+        descent=steps,
+        diagnostics={
+            "truncation_level": means.threshold,
+            "noise_std": means.draw.noise_scale,
+            "shuffled": float(shuffled),
+            **steps.diagnostics,
+            "batch_size": float(batch),
+            "gradient_calls": float(steps.steps * batch),
+        },
+        notes=notes,
     )
 
 
@@ -216,17 +238,22 @@ def _accounted(
 INSIDE = 0.999  # a share of the level beyond which a gradient becomes 0
 
 
-def inside(plan: MirrorPlan, d: int) -> float:
+def inside(plan: DescentPlan, d: int) -> float:
     """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
-    return INSIDE * plan.threshold / lq_norm(np.ones(d), plan.space.dual)
+    means = plan.statistic
+    assert isinstance(means, TruncatedMeans)
+    return INSIDE * means.threshold / lq_norm(np.ones(d), means.dual)
 
 
-def few_steps(plan: MirrorPlan) -> MirrorPlan:
+def few_steps(plan: DescentPlan) -> DescentPlan:
     """Return the plan with its records in four batches."""
-    return replace(plan, steps=4, batch_size=plan.gradients // 4)
+    means, steps = plan.statistic, plan.descent
+    assert isinstance(means, TruncatedMeans) and isinstance(steps, MirrorSteps)
+    four = replace(steps, steps=4)
+    return made_of(plan.setting, means, four, plan.gradients // 4, plan.notes)
 
 
-def in_few_steps(method: Any, setting: Setting) -> MirrorPlan:
+def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
     """Return the plan of a small run."""
     return few_steps(method.plan(setting))
 
@@ -263,7 +290,7 @@ def _check_applicable(setting: Setting) -> None:
     bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
 
 
-class Truncated(PrivateMethod):
+class Truncated(DescentMethod):
     """One pass of truncated mirror descent: a method adds its card and its exponents."""
 
     orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
@@ -275,41 +302,16 @@ class Truncated(PrivateMethod):
         small=SmallRun(plan=in_few_steps),
     )
 
-    def planned(self, setting: Setting, noise: Noise) -> MirrorPlan:
+    def planned(self, setting: Setting, noise: Noise) -> DescentPlan:
         _check_applicable(setting)
         return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
 
-    def release(
-        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the pass; nothing but the noisy means of batches depends on the records.
 
-        A method that compares two accountings says which one it has used.
-        """
-        check_sample(sample, plan.setting)
-        noise, n, d = plan.open(ledger), sample.n, sample.d
-        mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
-        order = np.arange(n) if plan.certificate is None else rng.permutation(n)
-        lengths = base_lengths(sample, plan.space.dual)
-
-        def step(w: Vector, t: int) -> Vector:
-            batch = order[t * plan.batch_size : (t + 1) * plan.batch_size]
-            pull = truncated_sum(
-                sample.gradients(w), batch, plan.threshold, plan.space.dual, lengths
-            ) + noise.summed_noise(plan.draws_a_batch, d, rng)
-            return mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
-
-        walked = walk(np.zeros(d), WholeAverage(steps=plan.steps), step)
-        used = (ACCOUNTINGS[plan.accounting],) if len(self.orders) > 1 else ()
-        return walked.released(ledger, plan.diagnostics, (*used, *ledger.flaws))
-
-
-def base_lengths(sample: Sample, exponent: float) -> Vector | None:
+def base_lengths(rows: Rows, exponent: float) -> Vector | None:
     """Return the norms of the features of a generalised linear model, shape (n,); else None.
 
     Its gradients are multiples of them, so that they are measured once a run.
     """
-    rows = sample.gradients(np.zeros(sample.d))
     if not isinstance(rows, ScaledRows):
         return None
     with np.errstate(over="ignore", invalid="ignore"):

@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.lq.inputs import chosen_noise
-from dpsco_core.methods.lq.mirror import MirrorPlan, Truncated, few_steps, mirror_plan
+from dpsco_core.methods.lq.mirror import Truncated, few_steps, mirror_plan
 from dpsco_core.methods.lq.sentences import (
     GAUSSIAN_DUAL,
     ON_CUBE,
@@ -28,7 +29,7 @@ class InDualNorm(Truncated):
 
     noise: Noise | None = None
 
-    def plan(self, setting: Setting) -> MirrorPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         if setting.exponent > 2:
             raise NotApplicable(
                 "This mirror descent is for parameters measured in an l_q norm with q at most 2, "
@@ -39,7 +40,7 @@ class InDualNorm(Truncated):
         return self.planned(setting, chosen_noise(self.noise, self.calibration))
 
 
-def _shuffled(method: InDualNorm, setting: Setting) -> MirrorPlan:
+def _shuffled(method: InDualNorm, setting: Setting) -> DescentPlan:
     """Return the plan of a small run whose noise is for the secret order of the records."""
     noise = chosen_noise(method.noise, method.calibration)
     return few_steps(mirror_plan(setting, ("shuffled",), noise, method.calibration, method.tuning))
@@ -265,7 +266,7 @@ class EuclideanReduction(Truncated):
     symbol = "hexagram"
     dashed = True
 
-    def plan(self, setting: Setting) -> MirrorPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         if setting.exponent < 2:
             raise NotApplicable(
                 "The reduction to l2 is for parameters measured in an l_q norm with q of at least "

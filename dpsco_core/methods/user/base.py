@@ -57,7 +57,7 @@ class AllUsers(Access):
         check_users(sample, setting)
         return bounded_users(sample, losses)
 
-    def open(self, sample: Any, ledger: Ledger, steps: int) -> Seen:
+    def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
             with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
                 return sample.user_gradients(w), ledger

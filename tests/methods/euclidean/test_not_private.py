@@ -75,7 +75,7 @@ def test_sgd_of_one_batch_is_one_gradient_step() -> None:
     x, y = records(50, 3)
     losses, where = sample("logistic", x, y), setting("logistic", 50, 3)
     result = run(Sgd(batch=50), where, losses)
-    step = Sgd(batch=50).plan(where).step_size
+    step = Sgd(batch=50).plan(where).descent.step_size
     expected = losses.constraint.project(-step * losses.mean_gradient(np.zeros(3)))
     np.testing.assert_allclose(result.value, expected, rtol=1e-12)
 
@@ -95,7 +95,7 @@ def test_sgd_of_the_mean_is_the_weighted_average_of_the_theorem() -> None:
     ("kind", "rule"), [("mean", "strongly convex"), ("logistic", "smooth"), ("hinge", "lipschitz")]
 )
 def test_sgd_takes_the_rule_that_the_constants_allow(kind: str, rule: str) -> None:
-    assert Sgd().plan(setting(kind)).rule == rule
+    assert Sgd().plan(setting(kind)).descent.rule == rule
 
 
 def test_sgd_without_constants_says_so() -> None:

@@ -20,9 +20,10 @@ from scipy import stats
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.geometry.norms import dual_exponent, row_norms
+from dpsco_core.methods import steps as kinds_of_steps
 from dpsco_core.methods.base import Release
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.lq.truncated import (
     BatchedMirrorDescent,
     EuclideanReduction,
@@ -123,7 +124,7 @@ def visiting(points: Array) -> Iterator[Pulls]:
         return np.asarray(points[len(seen.at) % len(points)])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lp_mirror, "mirror_step", step)
+        patch.setattr(kinds_of_steps, "mirror_step", step)
         yield seen
 
 
@@ -151,14 +152,29 @@ def planned(change: Callable[[Any], Any]) -> Iterator[None]:
         yield
 
 
+def changed_plan(plan: DescentPlan, **changes: Any) -> DescentPlan:
+    """Return the plan with another threshold, and other steps, weights or batches."""
+    assert isinstance(plan.statistic, lp_mirror.TruncatedMeans)
+    assert isinstance(plan.descent, kinds_of_steps.MirrorSteps)
+    threshold = changes.get("threshold", plan.statistic.threshold)
+    steps = replace(
+        plan.descent,
+        steps=changes.get("steps", plan.descent.steps),
+        weight=changes.get("step_weight", plan.descent.weight),
+    )
+    batch = changes.get("batch_size", plan.gradients // plan.descent.steps)
+    means = replace(plan.statistic, threshold=threshold)
+    return lp_mirror.made_of(plan.setting, means, steps, batch, plan.notes)
+
+
 def with_plan(**changes: Any) -> Any:
-    """Change every plan; `changes` are its fields, or functions of the plan."""
+    """Change every plan by `changes`, values or functions of the plan."""
 
     def change(honest: Any) -> Any:
-        def changed(*arguments: Any) -> MirrorPlan:
+        def changed(*arguments: Any) -> DescentPlan:
             plan = honest(*arguments)
             new = {k: v(plan) if callable(v) else v for k, v in changes.items()}
-            return replace(plan, **new)
+            return changed_plan(plan, **new)
 
         return changed
 
@@ -167,7 +183,7 @@ def with_plan(**changes: Any) -> Any:
 
 def in_steps(count: int) -> Any:
     """Plans of so many steps."""
-    return with_plan(steps=count, batch_size=lambda plan: plan.batch_size * plan.steps // count)
+    return with_plan(steps=count, batch_size=lambda plan: plan.gradients // count)
 
 
 def forced(order: str) -> Any:
@@ -194,8 +210,8 @@ def check_neighbours(method: Any, where: Setting, kind: str, points: Array) -> f
                 sample(where, kind, x, y), method.plan(where), ledger, np.random.default_rng(3)
             )
         (entry,) = ledger.entries
-        assert len(seen.gradients) == plan.steps
-        pulls.append(plan.batch_size * np.array(seen.gradients))
+        assert len(seen.gradients) == plan.descent.steps
+        pulls.append(plan.access.size * np.array(seen.gradients))
     assert np.isfinite(pulls).all()
     # Gaussian noise is calibrated in l2, other noise in the dual norm.
     measured = exponent if GG in entry.mechanism else 2.0
@@ -203,7 +219,7 @@ def check_neighbours(method: Any, where: Setting, kind: str, points: Array) -> f
     for one, other in itertools.combinations(pulls, 2):
         moves = row_norms(one - other, exponent)
         assert np.count_nonzero(moves) <= 1, "one batch holds the record"
-        assert moves.max() <= 2 * plan.threshold * (1 + 1e-9)
+        assert moves.max() <= 2 * plan.statistic.threshold * (1 + 1e-9)
         relative = row_norms(one - other, measured).max() / entry.sensitivity
         assert relative <= 1 + 1e-9
         largest = max(largest, float(relative))
@@ -223,11 +239,12 @@ def check_noise(method: Any, where: Setting) -> None:
         )
     (entry,) = ledger.entries
     shuffled, other = entry.mechanism.startswith("shuffled"), GG in entry.mechanism
-    assert entry.disjoint_blocks == (where.n if shuffled else plan.steps)
-    assert not (shuffled and other) or plan.batch_size == 1
-    scale = entry.noise * math.sqrt(plan.batch_size if shuffled else 1)
-    noise = plan.batch_size * np.array(seen.gradients) / scale
-    total = float(np.square(row_norms(noise, plan.space.smooth_exponent if other else 2.0)).sum())
+    assert entry.disjoint_blocks == (where.n if shuffled else plan.descent.steps)
+    assert not (shuffled and other) or plan.access.size == 1
+    scale = entry.noise * math.sqrt(plan.access.size if shuffled else 1)
+    noise = plan.access.size * np.array(seen.gradients) / scale
+    exponent = plan.descent.space.smooth_exponent if other else 2.0
+    total = float(np.square(row_norms(noise, exponent)).sum())
     law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
     assert len(np.unique(noise)) == noise.size
@@ -265,6 +282,6 @@ def check_ledger(method: Any, where: Setting) -> None:
         assert ledger.spent() == budget
         rho = (gaussian_rho if noise == GAUSSIAN else zcdp_rho)(budget.epsilon, budget.delta)  # type: ignore[union-attr]
     dual = exponent_of(method, where)
-    factor = math.sqrt(plan.space.kappa) if noise == GG else where.d ** (0.5 - 1 / dual)
-    expected = factor * 2 * plan.threshold / math.sqrt(2 * rho)
+    factor = math.sqrt(plan.descent.space.kappa) if noise == GG else where.d ** (0.5 - 1 / dual)
+    expected = factor * 2 * plan.statistic.threshold / math.sqrt(2 * rho)
     assert entry.noise == pytest.approx(expected, rel=1e-9)

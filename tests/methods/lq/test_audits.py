@@ -22,8 +22,9 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Release
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.methods.lq.mirror import TruncatedMeans
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan
@@ -54,7 +55,11 @@ class Audit:
 
 def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
     """The method with other steps, and its plan: no noise depends on them. It plans only once."""
-    plan_changed = replace(method.plan(where), **changes)
+    plan = method.plan(where)
+    is_mirror = isinstance(plan, DescentPlan)
+    plan_changed = (
+        mirror_helpers.changed_plan(plan, **changes) if is_mirror else replace(plan, **changes)
+    )
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
@@ -101,17 +106,17 @@ def truncated(
     where = mirror_helpers.setting(q, n, d, claim, kind="linear")
     changes = {"steps": steps, "batch_size": batch_size or n // steps, "step_weight": 1e6}
     method, plan = replanned(method, where, **changes)
-    pull = plan.threshold * unit(d, mirror_helpers.exponent_of(method, where))
-    mirror = PowerMirror.for_space(plan.space)
+    pull = plan.statistic.threshold * unit(d, mirror_helpers.exponent_of(method, where))
+    mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         points = release.iterates if first is None else release.iterates[: first + 1]
         duals = np.array([mirror.gradient(w) for w in points])
-        noisy = -np.diff(duals, axis=0) * plan.step_weight * plan.batch_size
-        leaning = lean(noisy, pull, plan.draw.noise, plan.space.smooth_exponent)
+        noisy = -np.diff(duals, axis=0) * plan.descent.weight * plan.access.size
+        leaning = lean(noisy, pull, plan.statistic.draw.noise, plan.descent.space.smooth_exponent)
         if mixed:
-            leaning = np.sinh(np.clip(leaning / plan.draw.noise_scale**2 / 2, -500, 500))
+            leaning = np.sinh(np.clip(leaning / plan.statistic.draw.noise_scale**2 / 2, -500, 500))
         return float(leaning.sum())
 
     def records(sign: float) -> Any:
@@ -135,13 +140,13 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     where = geometric("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), where, steps=steps)
     pull = plan.sensitivity / 2 * unit(d, dual_exponent(q))
-    mirror = PowerMirror.for_space(plan.space)
+    mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
         noisy = plan.proximal * u[:-1] - (plan.proximal + plan.regulariser) * u[1:]
-        return float(lean(noisy, pull, noise, plan.space.smooth_exponent).sum())
+        return float(lean(noisy, pull, noise, plan.descent.space.smooth_exponent).sum())
 
     pair = (steep(where, geometry, 1), steep(where, geometry, -1))
     return Audit(method=method, where=where, pair=pair, statistic=statistic)
@@ -351,7 +356,7 @@ def shuffled(steps: int, batch: int) -> Audit:
     where = mirror_helpers.setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(), where)
-    assert plan.certificate is not None
+    assert plan.statistic.certificate is not None
     return truncated(method, 1.5, 1, 300, steps, claim=SMALL_CLAIM, batch_size=batch)
 
 
@@ -361,7 +366,7 @@ def test_the_noise_of_all_records_hides_one_of_a_batch_and_that_of_one_does_not(
 ) -> None:
     """All 300 in one batch: the sum of their noises meets the claim, one draw of it does not."""
     assert audited(shuffled(1, 300), RUNS) <= 0
-    monkeypatch.setattr(MirrorPlan, "draws_a_batch", 1)
+    monkeypatch.setattr(TruncatedMeans, "draws", lambda self, batch: 1)
     assert caught(shuffled(1, 300), SHUFFLED_RUNS)
 
 
@@ -378,6 +383,6 @@ def test_all_steps_of_a_shuffled_run_may_be_released(noise: Any) -> None:
     n, where = 150, mirror_helpers.setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(noise=noise), where)
-    assert plan.certificate is not None
+    assert plan.statistic.certificate is not None
     audit = truncated(method, 1.5, 2, n, n, claim=SMALL_CLAIM, first=None, mixed=True)
     assert audited(audit, 1500) <= 0

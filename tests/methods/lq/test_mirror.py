@@ -67,7 +67,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
     level = float(np.nanmedian(norms))
     kept = [i for i in order[:40] if norms[i] <= level and i not in (5, 6, 7)]
     assert 5 < len(kept) < 35
-    total = truncated_sum(rows, order[:40], level, exponent, base_lengths(losses, exponent))
+    total = truncated_sum(rows, order[:40], level, exponent, base_lengths(rows, exponent))
     expected = np.sum([losses.gradient(w, i) for i in kept], axis=0)
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
     assert isinstance(rows, ScaledRows) == isinstance(losses, LinearSample)
@@ -78,10 +78,11 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("logistic", "mean"):
         losses, w = sample(where, kind, *records(50, 3)), np.full(3, 0.2)
         order = np.random.default_rng(0).permutation(50)
-        whole = truncated_sum(losses.gradients(w), order, 0.4, 3.0, base_lengths(losses, 3.0))
+        rows = losses.gradients(w)
+        whole = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
         with monkeypatch.context() as patch:
             patch.setattr(lp_mirror, "rows_per_block", lambda d: 7)
-            blocks = truncated_sum(losses.gradients(w), order, 0.4, 3.0, base_lengths(losses, 3.0))
+            blocks = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
         np.testing.assert_allclose(whole, blocks, atol=1e-13)
 
 
@@ -186,7 +187,7 @@ def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None
     """A Gaussian batch of 15 or of 1 record; generalized Gaussian records one by one."""
     where = setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
     with forced("shuffled"), in_steps(steps):
-        assert SHUFFLED().plan(where).draws_a_batch == 600 // steps
+        assert SHUFFLED().plan(where).statistic.draws(600 // steps) == 600 // steps
         check_noise(SHUFFLED(), where)
         if steps == 600:
             check_noise(SHUFFLED(noise=GG), where)
@@ -332,7 +333,7 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
         plan = method.plan(where)
         noise: Any = getattr(method, "noise", None) or GAUSSIAN
         at = descent(where, "public", noise, "tight")
-        bound = math.fsum(b4(at, plan.steps, plan.threshold, plan.step_weight))
+        bound = math.fsum(b4(at, plan.descent.steps, plan.statistic.threshold, plan.descent.weight))
         rng = np.random.default_rng(0)
         excess = []
         for _ in range(runs):

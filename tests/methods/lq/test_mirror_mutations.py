@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.methods.lq.mirror import TruncatedMeans
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms.shaped import ShapedSteps
 from dpsco_core.privacy.mechanisms.steps import Steps
@@ -90,14 +90,14 @@ def measured_in_another_norm(patch: Patch) -> None:
 
 
 def half_the_sensitivity(patch: Patch) -> None:
-    honest = MirrorPlan.open
+    honest = TruncatedMeans.open
 
-    def halved(self: MirrorPlan, ledger: Ledger) -> Steps:
+    def halved(self: TruncatedMeans, ledger: Ledger, steps: int) -> Steps:
         draw = replace(self.draw, sensitivity=self.draw.sensitivity / 2)
         changed = replace(self, draw=draw)
-        return honest(changed, ledger)
+        return honest(changed, ledger, steps)
 
-    patch.setattr(MirrorPlan, "open", halved)
+    patch.setattr(TruncatedMeans, "open", halved)
 
 
 def no_l2_ratio(patch: Patch) -> None:
@@ -117,7 +117,7 @@ def noise_over_root_2(patch: Patch) -> None:
 
 def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
     """The reading of Algorithm 4 that is not private: theory/su-zhao-wang.md, 2.5 (a)."""
-    patch.setattr(MirrorPlan, "draws_a_batch", 1)
+    patch.setattr(TruncatedMeans, "draws", lambda self, batch: 1)
 
 
 def batches_overlap(patch: Patch) -> None:

@@ -72,8 +72,8 @@ def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
         )
         for noise in (GG, GAUSSIAN):
             plan = SHUFFLED(tuning="theory", noise=noise).plan(where)  # type: ignore[arg-type]
-            assert plan.steps == 5381 and plan.batch_size == 18
-            assert plan.threshold == pytest.approx(size * (0.5 + 18.33848), rel=1e-6)
+            assert plan.descent.steps == 5381 and plan.access.size == 18
+            assert plan.statistic.threshold == pytest.approx(size * (0.5 + 18.33848), rel=1e-6)
 
 
 def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
@@ -88,8 +88,8 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
         (SHUFFLED, ZCDP(rho=rho)),
     ):
         plan = method(tuning="theory").plan(replace(where, budget=budget))
-        assert plan.threshold == pytest.approx(0.5 + truncation, rel=1e-9)
-        assert plan.steps == round(5e4 / (truncation * math.sqrt(size)))
+        assert plan.statistic.threshold == pytest.approx(0.5 + truncation, rel=1e-9)
+        assert plan.descent.steps == round(5e4 / (truncation * math.sqrt(size)))
 
 
 def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothness() -> None:
@@ -105,12 +105,12 @@ def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
     """gamma^2 kappa M^2 = 2 T V, with V from the ledger's own noise."""
     where = setting(2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0)
     plan = BATCHED(tuning="theory").plan(where)
-    batch = plan.batch_size
-    noise = 4 * (2 * plan.threshold) ** 2 / (2 * 0.5) / batch**2
-    room = plan.threshold - 0.5
+    batch = plan.access.size
+    noise = 4 * (2 * plan.statistic.threshold) ** 2 / (2 * 0.5) / batch**2
+    room = plan.statistic.threshold - 0.5
     sampling = 4.0 * max(1.0, 0.5 / room) ** 2 / batch
-    expected = math.sqrt(2 * plan.steps * (sampling + noise)) / 2.0
-    assert plan.step_weight == pytest.approx(expected, rel=1e-9)
+    expected = math.sqrt(2 * plan.descent.steps * (sampling + noise)) / 2.0
+    assert plan.descent.weight == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
@@ -124,8 +124,8 @@ def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> No
         inputs = [descent(where, order, noise, "tight") for order in orders]
         choices = [practical_choice(at) for at in inputs]
         chosen = min(choices, key=lambda c: c.value)
-        assert (plan.steps, plan.threshold) == (chosen.steps, chosen.threshold)
-        assert plan.step_weight == chosen.step_weight
+        assert (plan.descent.steps, plan.statistic.threshold) == (chosen.steps, chosen.threshold)
+        assert plan.descent.weight == chosen.step_weight
         for _ in range(300):
             steps = round(math.exp(rng.uniform(0, math.log(n))))
             factor = PRACTICAL_FACTORS[rng.integers(len(PRACTICAL_FACTORS))]
@@ -160,7 +160,7 @@ def test_the_accounting_changes_at_the_notes_number_of_steps(
     monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled: (steps, 2.0))
     where = setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(where)
-    assert (plan.certificate is not None) == shuffled
+    assert (plan.statistic.certificate is not None) == shuffled
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
@@ -176,9 +176,11 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
         energies = {}
         for order in ("shuffled", "public"):
             plan = lp_mirror.mirror_plan(where, (order,), noise, calibration, "theory")  # type: ignore[arg-type]
-            energies[plan.accounting] = plan.draws_a_batch * plan.draw.noise_scale**2
-            if noise == GG and plan.accounting == "shuffled":
-                energies[plan.accounting] *= plan.space.kappa_plus
+            means = plan.statistic
+            energies[order] = means.draws(plan.access.size) * means.draw.noise_scale**2
+            assert means.accounting == order
+            if noise == GG and order == "shuffled":
+                energies[order] *= plan.descent.space.kappa_plus
         chosen = SHUFFLED(noise=noise, calibration=calibration, tuning="theory").plan(where)
         assert chosen.accounting == min(energies, key=lambda o: energies[o])
         used.add(chosen.accounting)
@@ -232,7 +234,7 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
         assert amplified is not None
         local, delta = amplified.epsilon_group, amplified.delta_group
         allowed = shuffle_steps(n, epsilon, budget.delta, "zcdp").rho_step
-    space, sensitivity = plan.space, 2 * plan.threshold
+    space, sensitivity = plan.descent.space, 2 * plan.statistic.threshold
     printed = 2 * space.printed_kappa * math.log(1 / delta) * (sensitivity / local) ** 2
     assert entry.noise**2 == pytest.approx(printed, rel=1e-9)
     proven = space.kappa * sensitivity**2 / (2 * entry.noise**2)
@@ -258,7 +260,7 @@ def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_on
 def test_the_reductions_constants_are_those_of_l2() -> None:
     where = setting(math.inf, n=3000, d=16, smoothness=0.3)
     plan = REDUCED().plan(where)
-    assert (plan.space.exponent, plan.space.kappa) == (2.0, 1.0)
+    assert (plan.descent.space.exponent, plan.descent.space.kappa) == (2.0, 1.0)
     at = descent(where, "public", GAUSSIAN, "tight")
     assert at.diameter == pytest.approx(2 * 4.0)
     assert at.smoothness == pytest.approx(0.3)
