@@ -75,6 +75,14 @@ ALL_RECORDS = AllRecords()
 
 
 @dataclass(frozen=True)
+class MeanOfAll(AllRecords):
+    """Every step sees the mean gradient of all records, of losses that need no clip."""
+
+    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+        return lambda w, t: (sample.mean_gradient(w), ledger)
+
+
+@dataclass(frozen=True)
 class OwnBlocks(Access):
     """Step t sees block t alone: a record enters one step, each of which may spend the budget."""
 

@@ -18,7 +18,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.access import ALL_RECORDS, Access, KnownLosses
 from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.steps import Descent, MirrorSteps, Moves
+from dpsco_core.methods.steps import Descent, Moves
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -54,11 +54,11 @@ class DescentPlan(Plan):
 
     @property
     def moves(self) -> float:
-        return self.descent.steps
+        return self.descent.steps if self.descent.projected else 0
 
     @property
     def mirror(self) -> PowerMirror | None:
-        return self.descent.mirror if isinstance(self.descent, MirrorSteps) else None
+        return self.descent.mirror
 
     @property
     def pieces(self) -> float:

@@ -6,9 +6,9 @@ A kind of steps is a plain value whose `run` makes them all, from a gradient ora
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,26 +23,29 @@ from dpsco_core.methods.run import Descended, Path, WholeAverage, descend, walk
 Oracle = Callable[[Vector, int], Vector]
 
 
-class Moves(Protocol):
-    """All steps of a run."""
+class Moves:
+    """All steps of a run. A kind adds its parameters, T among them, and how they are made."""
+
+    steps: int  # T
+    projected: ClassVar[bool] = True  # whether a step brings its point back into the set
 
     @property
-    def steps(self) -> int:
-        """T."""
-        ...
+    def mirror(self) -> PowerMirror | None:
+        """The map by which a point is moved; None: it is moved freely, and projected."""
+        return None
 
     @property
-    def diagnostics(self) -> Mapping[str, float]:
+    def diagnostics(self) -> dict[str, float]:
         """What a release says of them."""
-        ...
+        raise NotImplementedError
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
         """Make the steps, and average."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Descent:
+class Descent(Moves):
     r"""Projected steps of one size, :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre."""
 
     steps: int  # T
@@ -80,7 +83,7 @@ class Descent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorSteps:
+class MirrorSteps(Moves):
     r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
 
     From 0; the average is that of the points after the steps.
@@ -114,7 +117,7 @@ class MirrorSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefixSums:
+class PrefixSums(Moves):
     r"""Phases of steps :math:`w_{t+1} = \Pi(w_0 - \eta\sum_{s\le t}g_s)`.
 
     A phase begins where the average of the last one is. The sum is not projected: what is cut off
@@ -124,7 +127,7 @@ class PrefixSums:
     descents: tuple[Descent, ...]  # T, eta and what is averaged, of each phase
 
     @property
-    def steps(self) -> int:
+    def steps(self) -> int:  # type: ignore[override]
         """The steps of all phases together."""
         return sum(descent.steps for descent in self.descents)
 

@@ -14,7 +14,7 @@ from dpsco_core.methods.descent import Descending, DescentPlan
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.run import Descended, WholeAverage, walk
 from dpsco_core.methods.statistics import ExactMean
-from dpsco_core.methods.steps import Oracle
+from dpsco_core.methods.steps import Moves, Oracle
 from dpsco_core.methods.story import Story
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -23,7 +23,7 @@ MOST_STEPS = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SgdSteps:
+class SgdSteps(Moves):
     """Projected steps along the batches, and the average that their analysis asks for."""
 
     # the classical analysis that the step sizes are from

@@ -2,14 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.access import MeanOfAll
+from dpsco_core.methods.base import Calibration, MethodCost
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.lq.inputs import (
     chosen_noise,
     composed_rho,
@@ -22,13 +26,13 @@ from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SHAPED, Stage
+from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Moves, Oracle
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
-from dpsco_core.problems.samples.protocol import Sample
 
 MOST_STEPS = 2000  # full gradients
 FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # steps of the practical tuning
@@ -37,43 +41,60 @@ REGULARISED = 0.5  # a share of the reciprocal of that time
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class BoundedMeanGradient(Statistic):
+    """The mean gradient of Lipschitz losses, with noise shaped to the dual norm."""
 
-    losses: DualLosses
+    moved: float  # how far a record moves it in the dual norm: 2L/n
     space: RegularSpace
-    noise: Noise
+    shape: Noise
+
+    def label_of(self, t: int) -> str:
+        return f"mean gradient {t + 1}"
+
+    def value(self, rows: Vector) -> Vector:
+        return rows
+
+    def noise(self, n: int, d: int, rho: float) -> Shaped:
+        return Shaped(norm=self.space, sensitivity=self.moved, rho=rho, noise=self.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularizedSteps(Moves):
+    """Mirror steps from 0 on the whole space, pulled back towards 0; later points weigh more."""
+
+    space: RegularSpace
     steps: int  # T
     proximal: float  # B, the weight of the divergence in a step
     regulariser: float  # alpha
     growth: float  # q_0, by which the weight of an iterate exceeds that of the one before
-    rho: float
-    sensitivity: float
+    projected: ClassVar[bool] = False
 
     @property
-    def passes(self) -> float:
-        return self.steps
+    def diagnostics(self) -> dict[str, float]:
+        return {
+            "steps": float(self.steps),
+            "step_size": 1 / (self.proximal + self.regulariser),
+            "regulariser": self.regulariser,
+        }
 
-    @property
-    def pieces(self) -> float:  # it moves on the whole space
-        return self.steps
-
-    @property
-    def gradients(self) -> int:
-        return self.steps * self.setting.n
-
-    @property
-    def rho_step(self) -> float:
-        return self.rho / self.steps
-
-    @property
-    def noise_scale(self) -> float:
-        """The scale of a step's noise; its deviation per coordinate if it is Gaussian."""
-        return Shaped(self.space, self.sensitivity, self.rho_step, self.noise).noise_scale
+    def run(self, constraint: ConstraintSet | None, oracle: Oracle) -> Descended:
+        """Make the steps, to the weighted average of their points; no set bounds them."""
+        mirror, d = PowerMirror.for_space(self.space), self.space.d
+        u, w, total, weight = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
+        path = Path(w, self.steps)
+        for t in range(1, self.steps + 1):
+            noisy = oracle(w, t - 1)
+            u = (self.proximal * u - noisy) / (self.proximal + self.regulariser)
+            w = mirror.conjugate_gradient(u)
+            # Weights relative to the last one: their own would overflow.
+            total = total / self.growth + w
+            weight = weight / self.growth + 1
+            path.add(t, w)
+        return Descended(value=total / weight, path=path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizedMirrorDescent(PrivateMethod):
+class RegularizedMirrorDescent(DescentMethod):
     r"""Full-batch mirror descent from 0 with a regulariser that grows with the potential.
 
     .. math:: w_{t+1} = \arg\min_w \langle\nabla\hat F(w_t) + g_t, w\rangle
@@ -161,7 +182,7 @@ class RegularizedMirrorDescent(PrivateMethod):
     colour = "violet"
     symbol = "triangle-down"
 
-    def plan(self, setting: Setting) -> RegularizedPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         refuse_pure(setting)
         if setting.exponent > 2:
             raise NotApplicable(
@@ -183,60 +204,26 @@ class RegularizedMirrorDescent(PrivateMethod):
             energy = dual_energy(space, noise) * sensitivity**2 / rho
             steps, proximal, regulariser = practical_parameters(setting, space, energy, losses)
             doubled = proximal
-        return RegularizedPlan(
-            setting=setting,
-            losses=losses,
+        gradient = BoundedMeanGradient(moved=sensitivity, space=space, shape=noise)
+        descent = RegularizedSteps(
             space=space,
-            noise=noise,
             steps=steps,
             proximal=proximal,
             regulariser=regulariser,
             growth=1 + regulariser / doubled,
+        )
+        rho_step = rho / steps
+        noise_std = gradient.noise(setting.n, setting.d, rho_step).noise_scale
+        return DescentPlan(
+            setting=setting,
+            statistic=gradient,
+            access=MeanOfAll(),
+            descent=descent,
             rho=rho,
-            sensitivity=sensitivity,
+            rho_step=rho_step,
+            losses=losses,
+            diagnostics=losses.diagnostics | {"noise_std": noise_std} | descent.diagnostics,
         )
-
-    def release(
-        self, sample: Sample, plan: RegularizedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 3."""
-        check_sample(sample, plan.setting)
-        descended = run_descent(plan, plan.losses.of(sample), ledger, rng)
-        return descended.released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": plan.noise_scale,
-                "steps": float(plan.steps),
-                "step_size": 1 / (plan.proximal + plan.regulariser),
-                "regulariser": plan.regulariser,
-            },
-        )
-
-
-def run_descent(
-    plan: RegularizedPlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
-) -> Descended:
-    """Run the loop on bounded losses, to the weighted average of its points."""
-    mirror = PowerMirror.for_space(plan.space)
-    u, w, total, weight = np.zeros(sample.d), np.zeros(sample.d), np.zeros(sample.d), 0.0
-    path = Path(w, plan.steps)
-    for t in range(1, plan.steps + 1):
-        noisy = ledger.release(
-            Shaped(
-                norm=plan.space, sensitivity=plan.sensitivity, rho=plan.rho_step, noise=plan.noise
-            ),
-            sample.mean_gradient(w),
-            rng,
-            label=f"mean gradient {t}",
-        )
-        u = (plan.proximal * u - noisy) / (plan.proximal + plan.regulariser)
-        w = mirror.conjugate_gradient(u)
-        # Weights relative to the last one: their own would overflow.
-        total = total / plan.growth + w
-        weight = weight / plan.growth + 1
-        path.add(t, w)
-    return Descended(value=total / weight, path=path)
 
 
 def regularized_share(

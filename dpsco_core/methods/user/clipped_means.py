@@ -25,7 +25,7 @@ from dpsco_core.methods.euclidean.tuning import SPARED, curvatures, practical_de
 from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.steps import Descent, Oracle
+from dpsco_core.methods.steps import Descent, Moves, Oracle
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import AllUsers
@@ -39,7 +39,7 @@ SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of its largest
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedChoice:
+class AcceleratedChoice(Moves):
     """AC-SA: its number of steps, what it assumes of the risk, and what the model predicts."""
 
     steps: int

@@ -27,7 +27,7 @@ from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror import TruncatedMeans
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
-from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan
+from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedSteps
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms import noise as draws
 from dpsco_core.problems.base import Setting
@@ -53,13 +53,19 @@ class Audit:
     statistic: Callable[[Release], float]
 
 
+def steered(plan: Any, **changes: Any) -> Any:
+    """Return the plan with other steps, whose shares of the budget follow their number."""
+    if not isinstance(plan, DescentPlan):
+        return replace(plan, **changes)
+    if not isinstance(plan.descent, RegularizedSteps):
+        return mirror_helpers.changed_plan(plan, **changes)
+    descent = replace(plan.descent, **changes)
+    return replace(plan, descent=descent, rho_step=plan.rho / descent.steps)
+
+
 def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
     """The method with other steps, and its plan: no noise depends on them. It plans only once."""
-    plan = method.plan(where)
-    is_mirror = isinstance(plan, DescentPlan)
-    plan_changed = (
-        mirror_helpers.changed_plan(plan, **changes) if is_mirror else replace(plan, **changes)
-    )
+    plan_changed = steered(method.plan(where), **changes)
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
@@ -139,13 +145,14 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     geometry = lq(q)
     where = geometric("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), where, steps=steps)
-    pull = plan.sensitivity / 2 * unit(d, dual_exponent(q))
+    pull = plan.statistic.moved / 2 * unit(d, dual_exponent(q))
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
-        noisy = plan.proximal * u[:-1] - (plan.proximal + plan.regulariser) * u[1:]
+        own = plan.descent
+        noisy = own.proximal * u[:-1] - (own.proximal + own.regulariser) * u[1:]
         return float(lean(noisy, pull, noise, plan.descent.space.smooth_exponent).sum())
 
     pair = (steep(where, geometry, 1), steep(where, geometry, -1))
@@ -311,7 +318,12 @@ def features_as_they_are(patch: pytest.MonkeyPatch) -> Audit:
 
 
 def the_whole_budget_in_every_step(patch: pytest.MonkeyPatch) -> Audit:
-    patch.setattr(RegularizedPlan, "rho_step", property(lambda plan: plan.rho))
+    honest = RegularizedMirrorDescent.release
+
+    def lavish(self: Any, sample: Any, plan: DescentPlan, *rest: Any) -> Release:
+        return honest(self, sample, replace(plan, rho_step=plan.rho), *rest)
+
+    patch.setattr(RegularizedMirrorDescent, "release", lavish)
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
     return regularized(1.0, 4, "gaussian", steps=4)
 

@@ -16,8 +16,9 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.lq.losses import DualLosses, practical_dual_radius
-from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan, run_descent
+from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent
 from dpsco_core.privacy import ApproxDP, Budget, gaussian_rho, zcdp_rho
 from dpsco_core.privacy.mechanisms import noise as draws
 from tests.methods.euclidean.losses import (
@@ -47,12 +48,10 @@ def run(method: Any, where: Any, losses: Any, seed: int = 0, *, silent: bool = F
     return result, ledger
 
 
-def descend(plan: RegularizedPlan, losses: Any) -> tuple[Array, Array]:
-    """Run a plan without noise; return its result and its path."""
-    ledger = Remembering(ApproxDP(epsilon=1e6, delta=1e-6), silent=True)
-    descended = run_descent(plan, losses, ledger, np.random.default_rng(0))
-    value, path = descended.value, descended.path
-    return value, path.points
+def descend(plan: DescentPlan, losses: Any) -> tuple[Array, Array]:
+    """Run the steps of a plan without noise; return its result and its path."""
+    descended = plan.descent.run(losses.constraint, lambda w, _: losses.mean_gradient(w))
+    return descended.value, descended.path.points
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
@@ -64,7 +63,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     n, d = 11, 3
     plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
-    assert plan.sensitivity == pytest.approx(2 / n)
+    assert plan.statistic.moved == pytest.approx(2 / n)
     for seed in range(4):
         data = [plan.losses.of(sample(kind, x, y)) for x, y in neighbours(n, d, 4, seed)]
         rng = np.random.default_rng(seed)
@@ -73,7 +72,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
             largest = max(largest, float(np.max(gaps)))  # a NaN stays one
-    assert 0.5 * plan.sensitivity < largest <= plan.sensitivity * (1 + 1e-9)
+    assert 0.5 * plan.statistic.moved < largest <= plan.statistic.moved * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
@@ -109,8 +108,8 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
         else:
             rho = budget.rho  # type: ignore[union-attr]
         factor = space.l2_ratio**2 if noise == "gaussian" else space.kappa
-        expected = math.sqrt(factor * (2 / n) ** 2 * plan.steps / (2 * rho))
-        assert [e.noise for e in ledger.entries] == pytest.approx([expected] * plan.steps)
+        expected = math.sqrt(factor * (2 / n) ** 2 * plan.descent.steps / (2 * rho))
+        assert [e.noise for e in ledger.entries] == pytest.approx([expected] * plan.descent.steps)
 
 
 @pytest.mark.parametrize("budget", SMALL_BUDGETS)
@@ -183,7 +182,9 @@ def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None
     n, d = 60, 3
     losses = plain("logistic", n, d)
     plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, n, d))
-    plan = replace(plan, steps=30, proximal=0.7, regulariser=0.1, growth=1.25)
+    plan = replace(
+        plan, descent=replace(plan.descent, steps=30, proximal=0.7, regulariser=0.1, growth=1.25)
+    )
     value, path = descend(plan, losses)
     w, points = np.zeros(d), []
     for _ in range(30):
@@ -197,7 +198,9 @@ def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None
 def test_the_weights_do_not_overflow() -> None:
     losses = plain("logistic", 20, 2)
     plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, 20, 2))
-    plan = replace(plan, steps=500, proximal=1e-3, regulariser=1.0, growth=1e3)
+    plan = replace(
+        plan, descent=replace(plan.descent, steps=500, proximal=1e-3, regulariser=1.0, growth=1e3)
+    )
     value, path = descend(plan, losses)
     np.testing.assert_allclose(value, path[-1], rtol=2e-3)
 
@@ -208,10 +211,14 @@ def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> No
     where = geometric("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
     result, ledger = run(method, where, plain("huber", 30, 5))
-    plan, mirror = method.plan(where), PowerMirror.for_space(method.plan(where).space)
-    for t in range(plan.steps):
+    plan, mirror = method.plan(where), PowerMirror.for_space(method.plan(where).descent.space)
+    for t in range(plan.descent.steps):
         before, after = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
-        left = ledger.noisy[t] + plan.proximal * (after - before) + plan.regulariser * after
+        left = (
+            ledger.noisy[t]
+            + plan.descent.proximal * (after - before)
+            + plan.descent.regulariser * after
+        )
         assert np.abs(left).max() < 1e-9 * (1 + np.abs(ledger.noisy[t]).max())
 
 
@@ -225,11 +232,13 @@ def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
     ((name, enough),) = refusal.value.changes
     assert name == "n" and enough == 2**17
     plan = method.plan(replace(where, n=enough))
-    assert plan.steps == 26
-    assert plan.regulariser == pytest.approx(4 * 0.25 / 26 * math.log2(enough / 26))
-    assert plan.proximal == 0.5 and plan.growth == pytest.approx(1 + plan.regulariser / 0.5)
+    assert plan.descent.steps == 26
+    assert plan.descent.regulariser == pytest.approx(4 * 0.25 / 26 * math.log2(enough / 26))
+    assert plan.descent.proximal == 0.5 and plan.descent.growth == pytest.approx(
+        1 + plan.descent.regulariser / 0.5
+    )
     printed = replace(method, calibration="paper").plan(replace(where, n=enough))
-    assert printed.proximal == 0.25 and printed.growth == plan.growth
+    assert printed.descent.proximal == 0.25 and printed.descent.growth == plan.descent.growth
     few = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
     with pytest.raises(NotApplicable, match="T=1 at n=2"):
         method.plan(few)
@@ -318,12 +327,16 @@ def test_it_learns(geometry: Geometry) -> None:
     assert start - losses.risk(result.value) > 0.9 * (start - losses.risk(best))
 
 
+def halved(plan: DescentPlan) -> DescentPlan:
+    return replace(plan, statistic=replace(plan.statistic, moved=plan.statistic.moved / 2))
+
+
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
     honest = RegularizedMirrorDescent.plan
     patch.setattr(
         RegularizedMirrorDescent,
         "plan",
-        lambda self, s: (lambda p: replace(p, sensitivity=p.sensitivity / 2))(honest(self, s)),
+        lambda self, s: halved(honest(self, s)),
     )
 
 
