@@ -109,14 +109,14 @@ def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
 def test_so_it_does_in_secret_order(kind: str, noise: Any) -> None:
     where = setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
     with forced("shuffled"), in_steps(6):
-        assert SHUFFLED(noise=noise).plan(where).certificate is not None
+        assert SHUFFLED(noise=noise).plan(where).statistic.certificate is not None
         check_neighbours(SHUFFLED(noise=noise), where, kind, np.zeros((2, 3)))
 
 
 def attained(method: Any, q: float, size: float = 0.999) -> float:
     """Two opposite records of a size relative to the level; what of the sensitivity they use."""
     where = setting(q, n=6, kind="linear")
-    level = method.plan(where).threshold
+    level = method.plan(where).statistic.threshold
     dual = 2.0 if isinstance(method, REDUCED) else dual_exponent(q)
     far = np.zeros((2, 6, 3))
     unit = size * level / np.linalg.norm(np.ones(3), dual)

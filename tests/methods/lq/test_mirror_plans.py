@@ -96,9 +96,9 @@ def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothne
     """theory/su-zhao-wang.md, 2.5 (d) to (f), where the formulas alone would fall below."""
     where = setting(**GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0)
     for method in (SHUFFLED(tuning="theory"), BATCHED(tuning="theory")):
-        assert method.plan(where).threshold == pytest.approx(80.0, rel=1e-12)
+        assert method.plan(where).statistic.threshold == pytest.approx(80.0, rel=1e-12)
     flat = setting(**GOLDEN, budget=GOLDEN_BUDGET, smoothness=1e6)
-    assert SHUFFLED(tuning="theory").plan(flat).step_weight == pytest.approx(2e6, rel=1e-9)
+    assert SHUFFLED(tuning="theory").plan(flat).descent.weight == pytest.approx(2e6, rel=1e-9)
 
 
 def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
@@ -182,8 +182,8 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
             if noise == GG and order == "shuffled":
                 energies[order] *= plan.descent.space.kappa_plus
         chosen = SHUFFLED(noise=noise, calibration=calibration, tuning="theory").plan(where)
-        assert chosen.accounting == min(energies, key=lambda o: energies[o])
-        used.add(chosen.accounting)
+        assert chosen.statistic.accounting == min(energies, key=lambda o: energies[o])
+        used.add(chosen.statistic.accounting)
     assert used == {"shuffled", "public"}
 
 
@@ -250,11 +250,13 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
 def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:
     where = setting(1.5, n=300)
     for family in (SHUFFLED, BATCHED):
-        assert family().plan(where).draw.noise == GAUSSIAN
-        assert family(calibration="paper").plan(where).draw.noise == GG
-        assert family(calibration="paper", noise=GAUSSIAN).plan(where).draw.noise == GAUSSIAN
+        assert family().plan(where).statistic.draw.noise == GAUSSIAN
+        assert family(calibration="paper").plan(where).statistic.draw.noise == GG
+        assert (
+            family(calibration="paper", noise=GAUSSIAN).plan(where).statistic.draw.noise == GAUSSIAN
+        )
         tight, paper = family(noise=GG), family(noise=GG, calibration="paper")
-        assert tight.plan(where).draw.rho == paper.plan(where).draw.rho
+        assert tight.plan(where).statistic.draw.rho == paper.plan(where).statistic.draw.rho
 
 
 def test_the_reductions_constants_are_those_of_l2() -> None:
