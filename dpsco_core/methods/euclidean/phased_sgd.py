@@ -1,8 +1,9 @@
 """Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,11 +40,12 @@ RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
 class Phase:
     """One phase."""
 
-    # its records, by index
+    # its records, or users, by index
     start: int
     stop: int
     step_size: float  # η_i, of a record. A step on b records is b times as large.
-    noise_std: float  # σ_i, of the phase's average
+    sensitivity: float  # how far a record, or a user, moves the phase's average
+    noise_std: float  # σ_i, of that average
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,15 +65,86 @@ class PhasedPlan(Plan):
 
     @property
     def pieces(self) -> float:
-        return sum(-((p.start - p.stop) // self.batch) for p in self.phases)
+        m = self.setting.m
+        return sum(-((p.start - p.stop) * m // self.batch) for p in self.phases)
 
     @property
     def gradients(self) -> int:
-        return self.phases[-1].stop
+        return self.phases[-1].stop * self.setting.m
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InOrder:
+    """Records one after the other, as the phases take them up."""
+
+    sample: Sample
+    per_user: int = 1  # records of a user; at item level a record is one
+    each: int = 1  # items that a record stands for
+
+
+class PhasedMethod(PrivateMethod):
+    """A method whose plan is a `PhasedPlan`: every phase ends with noise on its average."""
+
+    projected: ClassVar[bool] = True  # whether points are brought back into the set
+
+    def in_order(self, sample: Any, plan: PhasedPlan) -> InOrder:
+        """Return the records with the losses of the plan; refuse a sample of another size."""
+        check_sample(sample, plan.setting)
+        return InOrder(sample=plan.losses.of(sample))
+
+    def release(
+        self, sample: Any, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the phases: on the constraint set from its centre, or on all of R^d from 0."""
+        records = self.in_order(sample, plan)
+        return run_phases(plan, records, ledger, rng, projected=self.projected)
+
+
+def run_phases(
+    plan: PhasedPlan,
+    records: InOrder,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    projected: bool = True,
+) -> Release:
+    """Run the phases of `plan`: each starts where the noisy average of the last one is."""
+    constraint, per_user, each = records.sample.constraint, records.per_user, records.each
+
+    def advance(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
+        taken = replace(
+            phase,
+            start=phase.start * per_user,
+            stop=phase.stop * per_user,
+            step_size=phase.step_size * each,
+        )
+        batch = plan.batch // each
+        noisy = block.release(
+            GaussianNoise(l2_sensitivity=phase.sensitivity, rho=plan.rho),
+            phase_average(records.sample, w, taken, batch, plan.losses, projected=projected),
+            rng,
+            label=f"average of phase {i}",
+        )
+        return constraint.project(noisy) if projected else noisy, phase.stop
+
+    start = constraint.centre if projected else np.zeros(records.sample.d)
+    first, last = plan.phases[0], plan.phases[-1]
+    return walk_phases(start, plan.phases, ledger, advance).released(
+        ledger,
+        plan.losses.diagnostics
+        | {
+            "noise_std": last.noise_std,
+            "steps": float(plan.pieces),
+            "step_size": first.step_size,
+            "phases": float(len(plan.phases)),
+            "batch_size": float(plan.batch),
+            "gradient_calls": float(plan.gradients),
+        },
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhasedSgd(PrivateMethod):
+class PhasedSgd(PhasedMethod):
     r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
 
     A step on b records of size :math:`b\eta_i \le 2/\beta` has the sensitivity of b steps.
@@ -164,13 +237,6 @@ class PhasedSgd(PrivateMethod):
             count, step_size = practical_phases(setting, rho, losses)
         return phased_plan(setting, rho, losses, count, step_size)
 
-    def release(
-        self, sample: Sample, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 2."""
-        check_sample(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng)
-
 
 def check_two_records(setting: Setting) -> None:
     """Raise `NotApplicable` where there is no first half of the records."""
@@ -196,8 +262,11 @@ def phased_plan(
         size = step_size * 4.0**-i
         if stop == start or (phases and not resolved(reach, losses, stop - start, size)):
             break
-        noise_std = gaussian_noise_std(2 * losses.lipschitz * size, rho)
-        phases.append(Phase(start=start, stop=stop, step_size=size, noise_std=noise_std))
+        pull = 2 * losses.lipschitz * size
+        noise_std = gaussian_noise_std(pull, rho)
+        phases.append(
+            Phase(start=start, stop=stop, step_size=size, sensitivity=pull, noise_std=noise_std)
+        )
         start = stop
     batch = math.ceil(start / MOST_STEPS)
     if losses.smoothness > 0:
@@ -210,43 +279,6 @@ def phased_plan(
         batch=batch,
         phases=tuple(phases),
         projected=projected,
-    )
-
-
-def run_phases(
-    plan: PhasedPlan,
-    sample: Sample,
-    ledger: Ledger,
-    rng: np.random.Generator,
-    *,
-    projected: bool = True,
-) -> Release:
-    """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
-    losses = plan.losses.of(sample)
-    start = sample.constraint.centre if projected else np.zeros(sample.d)
-
-    def advance(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
-        average = phase_average(losses, w, phase, plan.batch, plan.losses, projected=projected)
-        noisy = block.release(
-            GaussianNoise(l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size, rho=plan.rho),
-            average,
-            rng,
-            label=f"average of phase {i}",
-        )
-        return sample.constraint.project(noisy) if projected else noisy, phase.stop
-
-    first, last = plan.phases[0], plan.phases[-1]
-    return walk_phases(start, plan.phases, ledger, advance).released(
-        ledger,
-        plan.losses.diagnostics
-        | {
-            "noise_std": last.noise_std,
-            "steps": float(plan.pieces),
-            "step_size": first.step_size,
-            "phases": float(len(plan.phases)),
-            "batch_size": float(plan.batch),
-            "gradient_calls": float(plan.gradients),
-        },
     )
 
 

@@ -3,33 +3,28 @@
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import (
+    PhasedMethod,
     PhasedPlan,
     PhasedSgd,
     check_two_records,
     phased_plan,
     practical_phases,
-    run_phases,
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
 from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnconstrainedPhasedSgd(PrivateMethod):
+class UnconstrainedPhasedSgd(PhasedMethod):
     r"""Phased SGD on all of :math:`R^d`, from 0, for parameters in :math:`\ell_q`, q >= 2.
 
     For :math:`q \ge 2` gradients are measured in :math:`\ell_{q'}`, :math:`q' \le 2`, and
@@ -50,6 +45,8 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with the radius of the
         constraint set for the distance to the minimiser.
     """
+
+    projected = False
 
     reads = "ordered"
     cost = MethodCost(fixed=2e5, per_row=5, per_element=0.5, per_piece=1.2e4)
@@ -136,13 +133,6 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         noise = 10 * noise_factor(rho) * math.sqrt(setting.d) / 3
         reach = losses.lipschitz * step_size * (setting.n / 7 + noise)
         return phased_plan(setting, rho, losses, count, step_size, reach)
-
-    def release(
-        self, sample: Sample, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the phases on the whole space."""
-        check_sample(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng, projected=False)
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:

@@ -5,61 +5,32 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, resolved
+from dpsco_core.methods.euclidean.phased_sgd import (
+    InOrder,
+    Phase,
+    PhasedMethod,
+    PhasedPlan,
+    PhasedSgd,
+    resolved,
+)
 from dpsco_core.methods.mean.base import gaussian_share
-from dpsco_core.methods.run import walk_phases
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
 from dpsco_core.methods.user.phased_risk import best_phases
 from dpsco_core.methods.user.sentences import DISJOINT, LIPSCHITZ, PLAIN
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainPhase:
-    r"""One phase."""
-
-    # its users, by index
-    start: int
-    stop: int
-    step_size: float  # :math:`\eta_i`, of an item
-    sensitivity: float  # :math:`\min(R, 2\eta_iLm)`, of the average
-    noise_std: float  # :math:`\sigma_i`
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChainPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
-    losses: Losses
-    rho: float
-    batch: int
-    phases: tuple[ChainPhase, ...]
-
-    @property
-    def moves(self) -> float:
-        users = (phase.stop - phase.start for phase in self.phases)
-        return sum(math.ceil(count * self.setting.m / self.batch) for count in users)
-
-    @property
-    def gradients(self) -> int:
-        return self.phases[-1].stop * self.setting.m
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserGroupPrivacy(PrivateMethod):
+class UserGroupPrivacy(PhasedMethod):
     r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
 
     A step on b items of size :math:`b\eta_i \le 2/\beta` with k of a replaced user's moves the
@@ -133,7 +104,7 @@ class UserGroupPrivacy(PrivateMethod):
     colour = "brown"
     symbol = "triangle-up"
 
-    def plan(self, setting: Setting) -> ChainPlan:
+    def plan(self, setting: Setting) -> PhasedPlan:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")
@@ -143,49 +114,18 @@ class UserGroupPrivacy(PrivateMethod):
         batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
         reach = setting.constants.diameter / 2
 
-        def stands_out(phase: ChainPhase) -> bool:  # a user's pull, from the rounding of the points
+        def stands_out(phase: Phase) -> bool:  # a user's pull, from the rounding of the points
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
             return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
         kept = (phases[0], *takewhile(stands_out, phases[1:]))
-        return ChainPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
+        return PhasedPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
 
-    def release(
-        self, sample: UserSample, plan: ChainPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the phases."""
+    def in_order(self, sample: UserSample, plan: PhasedPlan) -> InOrder:
         check_users(sample, plan.setting)
         records = records_of(bounded_users(sample, plan.losses), plan.batch)
-        per_user, each = plan.setting.m // records.each, records.each
-
-        def advance(w: Vector, phase: ChainPhase, block: Ledger, i: int) -> tuple[Vector, int]:
-            run = Phase(
-                start=phase.start * per_user,
-                stop=phase.stop * per_user,
-                step_size=phase.step_size * each,
-                noise_std=phase.noise_std,
-            )
-            noisy = block.release(
-                GaussianNoise(l2_sensitivity=phase.sensitivity, rho=plan.rho),
-                phase_average(records.sample, w, run, plan.batch // each, plan.losses),
-                rng,
-                label=f"average of phase {i}",
-            )
-            return sample.constraint.project(noisy), phase.stop
-
-        first, last = plan.phases[0], plan.phases[-1]
-        return walk_phases(sample.constraint.centre, plan.phases, ledger, advance).released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": last.noise_std,
-                "steps": float(plan.moves),
-                "step_size": first.step_size,
-                "phases": float(len(plan.phases)),
-                "batch_size": float(plan.batch),
-                "gradient_calls": float(plan.gradients),
-            },
-        )
+        per_user = plan.setting.m // records.each
+        return InOrder(sample=records.sample, per_user=per_user, each=records.each)
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
@@ -195,13 +135,13 @@ def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
 
 def _phases(
     setting: Setting, rho: float, losses: Losses, pairs: list[tuple[int, float]]
-) -> tuple[ChainPhase, ...]:
+) -> tuple[Phase, ...]:
     """Return phases of so many users and such step sizes, one after the other."""
     phases, start = [], 0
     for users, size in pairs:
         sensitivity = user_pull(setting, losses, size)
         phases.append(
-            ChainPhase(
+            Phase(
                 start=start,
                 stop=start + users,
                 step_size=size,
@@ -214,7 +154,7 @@ def _phases(
 
 
 @lru_cache(maxsize=4096)
-def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
+def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
     """Return the phases with the least `phased_terms`."""
     phases = best_phases(
         setting.n,
@@ -229,7 +169,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Cha
     return _phases(setting, rho, losses, [(int(p.users), p.step_size) for p in phases])
 
 
-def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
+def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
     """Return the phases of Theorem 4.4 by group privacy; see the class.
 
     Raises `NotApplicable` if there is no first half of the users, or the first step is too long.

@@ -43,7 +43,7 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
     """Return how far one replaced record moves a phase's average, over 2 L eta; brute force."""
     n, d, replaced = 23, 3, 4
     losses = PhasedSgd().plan(setting(kind, n, d)).losses
-    phase = Phase(start=2, stop=n, step_size=step_size, noise_std=1.0)
+    phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     start, moved = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(4):
         averages = [

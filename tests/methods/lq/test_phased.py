@@ -16,7 +16,13 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods.euclidean import phased_sgd
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, run_phases
+from dpsco_core.methods.euclidean.phased_sgd import (
+    InOrder,
+    Phase,
+    PhasedSgd,
+    phase_average,
+    run_phases,
+)
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, gaussian_delta, gaussian_rho
 from tests.methods.euclidean.losses import (
@@ -62,7 +68,7 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     n, d = 23, 3
     losses = UnconstrainedPhasedSgd().plan(geometric(kind, lq(4.0), n, d)).losses
     step_size = fraction * 2 / losses.smoothness / batch
-    phase = Phase(start=2, stop=n, step_size=step_size, noise_std=1.0)
+    phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     moved = 0.0
     for seed in range(4):
         averages = [
@@ -161,7 +167,8 @@ def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
     runs = []
     for radius in (1e6, 1e-3):
         other = replace(losses, constraint=Ball(d=d, radius=radius))  # type: ignore[type-var]
-        runs.append(run_phases(plan, other, Ledger(where.budget), np.random.default_rng(0)))
+        records = InOrder(sample=plan.losses.of(other))
+        runs.append(run_phases(plan, records, Ledger(where.budget), np.random.default_rng(0)))
     np.testing.assert_allclose(free.value, runs[0].value, rtol=1e-12)
     assert np.linalg.norm(free.iterates, axis=1).max() > 1e-3 > np.linalg.norm(runs[1].value) / 1.01
 

@@ -85,7 +85,7 @@ def test_worst_neighbours_differ_in_their_first_release_by_no_more(geometry: Geo
         firsts.append(ledger.exact[0])
         diagnostics.add(tuple(result.diagnostics.items()))
     assert len(diagnostics) == 1, "nothing but the setting decides them"
-    sensitivity = method.plan(where).sensitivity
+    sensitivity = method.plan(where).statistic.moved
     dual = dual_exponent(geometry.exponent)
     gaps = [lq_norm(firsts[0] - g, dual) for g in firsts[1:]]
     assert max(gaps) <= sensitivity * (1 + 1e-9)
@@ -119,7 +119,10 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
     for geometry in SMALL:  # l1 is in the logarithmic branch, where kappa is too small
         where = geometric("logistic", geometry, n, d, budget)
         _, ledger = run(method, where, plain("logistic", n, d))
-        steps, space = method.plan(where).steps, RegularSpace(d=d, exponent=geometry.exponent)
+        steps, space = (
+            method.plan(where).descent.steps,
+            RegularSpace(d=d, exponent=geometry.exponent),
+        )
         logarithm = -math.log(budget.delta)
         printed = 64 * space.printed_kappa * steps * logarithm / (n * budget.epsilon) ** 2
         assert ledger.entries[0].noise == pytest.approx(math.sqrt(printed), rel=1e-9)
@@ -139,7 +142,7 @@ def test_noise_has_the_scale_of_the_ledger(geometry: Geometry, noise: Any) -> No
     _, ledger = run(method, where, sample("huber", np.zeros((n, d))))
     space = RegularSpace(d=d, exponent=geometry.exponent)
     exponent = 2.0 if noise == "gaussian" else space.smooth_exponent
-    scale = method.plan(where).noise_scale
+    scale = method.plan(where).diagnostics["noise_std"]
     total = sum(lq_norm(z, exponent) ** 2 for z in ledger.noisy) / scale**2
     law = stats.chi2(d * len(ledger.noisy))
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
@@ -157,16 +160,17 @@ def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
     losses = plain(kind, n, d)
     planned = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
     beta = planned.losses.smoothness
-    mirror = PowerMirror.for_space(planned.space)
+    mirror = PowerMirror.for_space(planned.descent.space)
     residuals = []
     for steps in (100, 200, 400):
-        plan = replace(
-            planned,
+        taken = replace(
+            planned.descent,
             steps=steps,
             proximal=2 * beta,
             regulariser=alpha,
             growth=1 + alpha / (2 * beta),
         )
+        plan = replace(planned, descent=taken)
         w = descend(plan, losses)[1][-1]
         residual = losses.mean_gradient(w) + alpha * mirror.gradient(w)
         residuals.append(lq_norm(residual, dual_exponent(geometry.exponent)))

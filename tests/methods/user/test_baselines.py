@@ -14,7 +14,13 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import NoisyGradientDescent, phased_sgd
-from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedPlan, phase_average, run_phases
+from dpsco_core.methods.euclidean.phased_sgd import (
+    InOrder,
+    Phase,
+    PhasedPlan,
+    phase_average,
+    run_phases,
+)
 from dpsco_core.methods.user import clipped_means, group_privacy
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
 from dpsco_core.methods.user.chains import records_of
@@ -61,7 +67,7 @@ STEEPEST = {"logistic": 0.25, "linear": 4.0}  # smoothness; 4 stands for none, 1
 def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
     """Return how far one replaced user moves a chain's average, over 2 L eta m; brute force."""
     n, d, losses = 7, 3, UserGroupPrivacy().plan(user_setting(kind)).losses
-    phase = Phase(start=m, stop=n * m, step_size=step_size, noise_std=1.0)
+    phase = Phase(start=m, stop=n * m, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     start, moved = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(3):
         averages = [
@@ -207,13 +213,11 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
         losses=plan.losses,
         rho=plan.rho,
         batch=plan.batch,
-        phases=tuple(
-            Phase(start=p.start, stop=p.stop, step_size=p.step_size, noise_std=p.noise_std)
-            for p in plan.phases
-        ),
+        phases=plan.phases,
     )
     sample = users(kind, data, 1)
-    expected = run_phases(items, sample.records, Ledger(where.budget), np.random.default_rng(5))
+    records = InOrder(sample=plan.losses.of(sample.records))
+    expected = run_phases(items, records, Ledger(where.budget), np.random.default_rng(5))
     release = run_users(UserGroupPrivacy(), where, sample, seed=5)
     np.testing.assert_array_equal(release.value, expected.value)
 
@@ -319,6 +323,7 @@ def test_users_means_do_as_well_as_their_items() -> None:
             start=4 * m // read.each,
             stop=n * m // read.each,
             step_size=0.05 * read.each,
+            sensitivity=1.0,
             noise_std=1.0,
         )
         start = np.array([0.3, -0.2, 0.6])

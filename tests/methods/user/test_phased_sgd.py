@@ -83,7 +83,7 @@ def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -
     expected = [slow_chain(bounded, 2 + 9 * j, 11 + 9 * j, 0.1, batch) for j in range(4)]
     np.testing.assert_allclose(averages, expected, rtol=1e-9)
     whole = Pass(first=2, groups=1, length=36, step_size=0.1, batch=batch)
-    phase = Phase(start=2, stop=38, step_size=0.1, noise_std=1.0)
+    phase = Phase(start=2, stop=38, step_size=0.1, sensitivity=1.0, noise_std=1.0)
     one = phase_average(bounded, START, phase, batch, losses)
     np.testing.assert_allclose(chain_averages(bounded, START, whole, losses)[0], one, rtol=1e-9)
 
