@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from scipy.special import digamma
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
@@ -35,6 +38,25 @@ from dpsco_core.problems.samples.protocol import Sample
 
 Move = Callable[[Vector, Vector], Vector]
 NOISE_ELEMENTS = 100_000  # elements drawn at once
+EUCLIDEAN = 2.0
+
+
+class MovingPotential(Protocol):
+    """A potential by which points are moved, in place of the square: see `methods.lq.noisy`."""
+
+    @property
+    def start(self) -> Vector:
+        """The first point."""
+        ...
+
+    @property
+    def mirror(self) -> PowerMirror:
+        """Its map."""
+        ...
+
+    def move(self, constraint: ConstraintSet) -> Move:
+        """Return the step on a set."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +75,12 @@ class PrivateSgdPlan(Plan):
     # Number of records whose noisy gradients are averaged before a step is made: of what is
     # released, only their mean is used. More than 1 without noise-only steps only.
     batch: int = 1
+    potential: MovingPotential | None = None  # None: points are moved freely, and projected
+
+    @property
+    def mirror(self) -> PowerMirror | None:
+        known = None if self.potential is None else self.potential.mirror
+        return None if known is None or known.exponent == EUCLIDEAN else known
 
     @property
     def moves(self) -> float:
@@ -91,8 +119,34 @@ class PrivateSgdPlan(Plan):
         )
 
 
+class RecordByRecord(PrivateMethod):
+    """A method whose plan is a `PrivateSgdPlan`: a noisy gradient of one record after the other."""
+
+    def release(
+        self, sample: Sample, plan: PrivateSgdPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1, with the plan's potential where it has one."""
+        check_sample(sample, plan.setting)
+        order, idle = fresh_order(plan.setting.n, plan, rng)
+        steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
+        own = plan.potential
+        start, move = (None, None) if own is None else (own.start, own.move(sample.constraint))
+        descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
+        shown = {
+            "noise_std": plan.noise_std,
+            "steps": float(-(-len(order) // plan.batch) + idle.sum()),
+            "step_size": plan.step_size,
+        }
+        batch = {} if own is None else {"batch_size": float(plan.batch)}
+        calls = {"gradient_calls": float(plan.gradient_calls)}
+        exponent = {} if own is None else {"mirror_exponent": own.mirror.exponent}
+        return descended.released(
+            ledger, plan.losses.diagnostics | shown | batch | calls | exponent
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
-class PrivateSgd(PrivateMethod):
+class PrivateSgd(RecordByRecord):
     r"""Projected SGD over a random half of the records, one noisy gradient each.
 
     As printed each step draws one of the n records, and leaves the gradient of one that has been
@@ -218,25 +272,6 @@ class PrivateSgd(PrivateMethod):
             rho_step=rho_step,
             l2_sensitivity=sensitivity,
             noise_std=noise_std,
-        )
-
-    def release(
-        self, sample: Sample, plan: PrivateSgdPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1."""
-        check_sample(sample, plan.setting)
-        order, idle = fresh_order(plan.setting.n, plan, rng)
-        steps = plan.open(ledger, plan.setting.d)
-        descended = run_steps(plan, plan.losses.of(sample), order, idle, steps, rng)
-        return descended.released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": plan.noise_std,
-                "steps": float(len(order) + idle.sum()),
-                "step_size": plan.step_size,
-                "gradient_calls": float(plan.gradient_calls),
-            },
         )
 
 

@@ -1,7 +1,7 @@
 """Noisy mirror descent with any potential: Arora, Marinov and Ullah (2020), Algorithm 1."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,28 +13,24 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
+    EUCLIDEAN,
     Move,
     PrivateSgd,
     PrivateSgdPlan,
-    fresh_order,
-    run_steps,
+    RecordByRecord,
 )
 from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.lq.sentences import ON_L1, lq_card
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 # Steps, beyond which several records make one: where it is a search, and where it is two nested.
 SEARCHES, NESTED_SEARCHES = 10_000, 2000
 SPACES = 12  # exponents that are compared
-EUCLIDEAN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +71,7 @@ class Potential:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMirrorPlan(PrivateSgdPlan):
-    """The parameters of one run; none of them depends on the data."""
-
-    potential: Potential
-
-    @property
-    def mirror(self) -> PowerMirror | None:
-        return None if self.potential.mirror.exponent == EUCLIDEAN else self.potential.mirror
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyMirrorDescent(PrivateMethod):
+class NoisyMirrorDescent(RecordByRecord):
     r"""Mirror descent over a random half of the records, one noisy gradient each.
 
     It is `PrivateSgd` with a potential in place of the square: for q <= 2
@@ -181,7 +166,7 @@ class NoisyMirrorDescent(PrivateMethod):
     symbol = "hexagon-open"
     dashed = True
 
-    def plan(self, setting: Setting) -> NoisyMirrorPlan:
+    def plan(self, setting: Setting) -> PrivateSgdPlan:
         n, constraint, theory = setting.n, setting.body, self.tuning == "theory"
         sgd = PrivateSgd(calibration=self.calibration, tuning=self.tuning).plan(setting)
         lipschitz, calls = sgd.losses.lipschitz, sgd.gradient_calls
@@ -197,30 +182,8 @@ class NoisyMirrorDescent(PrivateMethod):
         else:
             energy = potential.energy(lipschitz, mean_std)
             size = math.sqrt(2 * potential.divergence * batch / (calls * energy))
-        changes = {"step_size": size, "idle": theory and batch == 1, "batch": batch}
-        return NoisyMirrorPlan(**(vars(sgd) | changes), potential=potential)
-
-    def release(
-        self, sample: Sample, plan: NoisyMirrorPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1 with the plan's potential."""
-        check_sample(sample, plan.setting)
-        order, idle = fresh_order(plan.setting.n, plan, rng)
-        steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
-        start, move = plan.potential.start, plan.potential.move(sample.constraint)
-        descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
-        return descended.released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": plan.noise_std,
-                "steps": float(-(-len(order) // plan.batch) + idle.sum()),
-                "step_size": plan.step_size,
-                "batch_size": float(plan.batch),
-                "gradient_calls": float(plan.gradient_calls),
-                "mirror_exponent": plan.potential.mirror.exponent,
-            },
-        )
+        idle = theory and batch == 1
+        return replace(sgd, step_size=size, idle=idle, batch=batch, potential=potential)
 
 
 def own_exponent(setting: Setting) -> float:
