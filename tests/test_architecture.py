@@ -90,8 +90,7 @@ OTHER_DRAWS = {
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
     # Among candidates whose predicted risk is finite, the fewest steps.
-    ("dpsco_core.methods.user.accelerated.model", "min"),
-    ("dpsco_core.methods.user.clipped_means", "min"),
+    ("dpsco_core.methods.tune", "min"),
     # A bound is valid at every parameter, and infinite where it says nothing.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
     ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),

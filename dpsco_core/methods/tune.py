@@ -1,14 +1,15 @@
 """Parameters of a run: given, those of a theorem, or those that a model of accuracy predicts best.
 
 None of them looks at data. A practical tuning names its candidates and what it predicts for each;
-`dpsco_core.base.search` finds the best.
+`dpsco_core.base.search` finds the best of them, `cheapest` the cheapest that is nearly as good.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import Tuning
 
 Parameter = TypeVar("Parameter")
@@ -27,6 +28,23 @@ def chosen(
     if given is not None:
         return given
     return theory() if tuning == "theory" else practical()
+
+
+def cheapest(
+    candidates: Sequence[Parameter],
+    risk: Callable[[Parameter], float],  # what a model predicts of a candidate
+    cost: Callable[[Parameter], float],
+    *,
+    enough: Callable[[float], float],  # the risk that is good enough, from the least one
+    what: str,  # the candidates in words, for the refusal
+) -> Parameter:
+    """Return the cheapest of the candidates that are good enough, of two the one of less risk.
+
+    Raises `NotApplicable` where no candidate has a finite predicted risk.
+    """
+    limit = enough(risk(smallest(candidates, risk, what=what)))
+    good = [one for one in candidates if risk(one) <= limit]
+    return min(good, key=lambda one: (cost(one), risk(one)))
 
 
 def whole_steps(steps: float) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
-from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
@@ -27,6 +26,7 @@ from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves, Oracle
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.tune import cheapest
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import AllUsers
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
@@ -272,8 +272,12 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
                 choices.append(
                     AcceleratedChoice(steps=steps, objective=objective, modelled_risk=risk)
                 )
-    least = smallest(choices, lambda one: one.modelled_risk, what="number of steps").modelled_risk
     sampling = setting.constants.variance_trace / (2 * low * setting.n)
-    enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
-    good = [choice for choice in choices if choice.modelled_risk <= enough]
-    return min(good, key=lambda choice: (choice.steps, choice.modelled_risk))
+    spread = sampling if math.isfinite(sampling) else 0.0
+    return cheapest(
+        choices,
+        lambda choice: choice.modelled_risk,
+        lambda choice: choice.steps,
+        enough=lambda least: least + SPARED * (least + spread),
+        what="number of steps",
+    )

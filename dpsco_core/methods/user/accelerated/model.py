@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.search import smallest, smallest_index
+from dpsco_core.base.search import smallest_index
 from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.methods.tune import cheapest
 from dpsco_core.problems.base import Setting
 
 Table = NDArray[np.float64]
@@ -164,7 +165,10 @@ def choose(
                 choices.append(
                     Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk)
                 )
-    least = smallest(choices, lambda c: c.risk, what="schedule").risk
-    enough = (1 + SPARED) * least
-    good = [c for c in choices if c.risk <= enough]
-    return min(good, key=lambda c: (c.steps * sum(c.layout.users), c.risk))
+    return cheapest(
+        choices,
+        lambda choice: choice.risk,
+        lambda choice: choice.steps * sum(choice.layout.users),
+        enough=lambda least: (1 + SPARED) * least,
+        what="schedule",
+    )
