@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -34,6 +34,11 @@ class ClippedPlan(Plan):
     rho: float
     l2_sensitivity: float
     noise_std: float
+
+    @cached_property  # one mechanism serves every run of the plan
+    def noise(self) -> GaussianNoise:
+        """What makes the clipped mean rho-zCDP."""
+        return GaussianNoise(l2_sensitivity=self.l2_sensitivity, rho=self.rho)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +144,7 @@ class SimpleClipping(PrivateMethod):
     ) -> Release:
         check_rows(rows, plan.setting)
         value = ledger.release(
-            GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho),
+            plan.noise,
             clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
             rng,
             label="mean of clipped records",
