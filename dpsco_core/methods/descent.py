@@ -34,9 +34,9 @@ class DescentPlan(Plan):
     # what a step spends: rho/T on all records, or all of rho on a block of its own
     rho_step: float = 0.0
     losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
-    # parameters of the run, for who reads its result
+    # parameters that are worth showing beside the result
     diagnostics: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # sentences that who reads it must see
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
     @property
     def step_rows(self) -> int:
@@ -70,7 +70,7 @@ class DescentPlan(Plan):
 
 
 class Descending(Method):
-    """A method whose plan is a `DescentPlan`."""
+    """A method whose plan is a `DescentPlan`: this is how all of them run."""
 
     def release(
         self, sample: Any, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
@@ -94,7 +94,7 @@ class Descending(Method):
 
 
 class DescentMethod(Descending, PrivateMethod):
-    """A private one."""
+    """A private method whose plan is a `DescentPlan`."""
 
 
 def whole_batch(

@@ -78,7 +78,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class NoisyStatistic:
-    """A statistic with its noise: every step releases the one under the other."""
+    """A statistic with its noise, which are the same in every step."""
 
     statistic: Statistic
     noise: Mechanism[Vector]

@@ -86,8 +86,10 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
             yield name
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            if field.name != "setting":  # the setting is given
-                yield from not_finite(getattr(value, field.name), field.name)
+            part = getattr(value, field.name)
+            # The setting is given; where nothing is predicted, a prediction is left as it was.
+            if field.name != "setting" and part is not field.default:
+                yield from not_finite(part, field.name)
     elif isinstance(value, dict):
         for key, one in value.items():
             yield from not_finite(one, str(key))

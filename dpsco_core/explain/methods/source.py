@@ -9,10 +9,14 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from dpsco_core.catalogue import method_class
+from dpsco_core.methods.access import Access
 from dpsco_core.methods.mean.base import into_ball
 from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Moves
 
-PARTS = tuple(f"dpsco_core.methods.{part}" for part in ("statistics", "access", "steps"))
+METHODS = "dpsco_core.methods."
+PARTS = (Statistic, Access, Moves)
+OPEN = (Statistic.value, Access.open, Moves.run)  # what a kind has to say itself
 DOES = ("value", "measuring", "take", "open", "run")  # what a part of a plan does in a run
 
 
@@ -30,21 +34,38 @@ def release_source(slug: str) -> tuple[Source, ...]:
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # one that was added may be wrapped
     source = _source(release.__qualname__, release)
-    handed = (_source(part.__name__, part) for part in handed_on(release))
-    parts = (_source(part.__qualname__, part) for part in parts_of(kind.plan))
-    return (source, *handed, *parts)
+    handed = handed_on(release)
+    parts = (part for part in parts_of(kind.plan, kind) if part not in handed)
+    return (
+        source,
+        *(_source(part.__name__, part) for part in handed),
+        *(_source(part.__qualname__, part) for part in parts),
+    )
 
 
-def parts_of(function: Any) -> tuple[FunctionType, ...]:
-    """Return what the parts do that a function names, and the functions that they hand on to."""
-    function, functions = inspect.unwrap(function), dict[FunctionType, None]()
+def parts_of(
+    function: Any,
+    owner: type | None = None,  # the method whose `plan` it is, or is asked by
+    visited: set[Any] | None = None,
+) -> tuple[FunctionType, ...]:
+    """Return what the parts do that a plan is made of, and the functions that they hand on to."""
+    function, visited = inspect.unwrap(function), set() if visited is None else visited
+    functions = dict[FunctionType, None]()
     for name in dict.fromkeys(_names(function.__code__)):
-        kind = function.__globals__.get(name)
-        if not (inspect.isclass(kind) and kind.__module__ in PARTS):
+        thing = function.__globals__.get(name, getattr(owner, name, None))
+        where = str(getattr(thing, "__module__", ""))
+        if not (where.startswith(METHODS) and inspect.isroutine(thing) | inspect.isclass(thing)):
             continue
-        made = (getattr(kind, does, None) for does in DOES)
-        for does in (f for f in made if isinstance(f, FunctionType) and f is not Statistic.value):
-            functions |= dict.fromkeys((does, *parts_of(does), *handed_on(does)))
+        if thing in visited:
+            continue
+        visited.add(thing)
+        if isinstance(thing, FunctionType):
+            functions |= dict.fromkeys(parts_of(thing, owner, visited))
+        elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
+            made = (getattr(thing, does, None) for does in DOES)
+            for does in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):
+                more = (*parts_of(does, None, visited), *handed_on(does))
+                functions |= dict.fromkeys((does, *more))
     return tuple(functions)
 
 

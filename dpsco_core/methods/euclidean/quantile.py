@@ -44,7 +44,8 @@ class TrackedClippedMean(Statistic):
     rho_count: float
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
-        return TrackedRadius(self, n, self.radius)
+        counted = GaussianNoise(l2_sensitivity=1 / n, rho=self.rho_count)
+        return TrackedRadius(self, n, counted, self.radius)
 
 
 @dataclass
@@ -53,6 +54,7 @@ class TrackedRadius:
 
     statistic: TrackedClippedMean
     n: int
+    counted: GaussianNoise  # what hides a record in the share of short rows
     radius: float
     used: list[float] = field(default_factory=list)
 
@@ -67,7 +69,7 @@ class TrackedRadius:
             label="mean of clipped gradients",
         )
         short = ledger.release(
-            GaussianNoise(l2_sensitivity=1 / n, rho=own.rho_count),
+            self.counted,
             1 - norm_counts(rows, np.array([radius])) / n,
             rng,
             label="share of gradients that are not clipped",
