@@ -62,7 +62,8 @@ def run_about(chosen: argparse.Namespace) -> None:
         if proof is None
         else [f"{title}: {text}" for title, text in proof],
         "Cost": [
-            f"{method_story.cost} Time: ${method_story.order}$. Must be smooth: {method_story.smooth}."
+            f"{method_story.cost} Time: ${method_story.order}$. "
+            f"Must be smooth: {method_story.smooth}."
         ],
         "Bounds": [
             f"{c.slug} ({c.constant}, {c.loss_class}): {plain_formula(c.latex)}" for c in cards

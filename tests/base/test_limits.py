@@ -49,7 +49,7 @@ def test_threads_that_take_turns_make_each_value_once() -> None:
 
 def test_the_last_value_goes_before_the_next_is_made() -> None:
     seen: list[object] = []
-    made = LastOfThread(lambda x: seen.append(made._cache.last) or x)
+    made = LastOfThread(lambda x: seen.append(made._cache.value) or x)
     made(1)
     made(2)
     assert seen == [None, None]

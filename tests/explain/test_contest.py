@@ -120,7 +120,7 @@ def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
 
 
 def test_cells_come_from_coarse_to_fine_from_the_chosen_one_outwards() -> None:
-    order = contest_cells(plane(9, 7), first=(3, 5))
+    order = contest_cells(plane(9, 7), start=(3, 5))
     assert order[0] == (3, 5) and len(set(order)) == 63
     coarse = [c for c in order if (c[0] - 3) % 4 == 0 and (c[1] - 5) % 4 == 0]
     assert list(order[: len(coarse)]) == coarse
@@ -142,6 +142,6 @@ def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no
 
 
 def test_an_axis_goes_through_the_value_that_is_asked_for() -> None:
-    values = axis_values("n", 100, 1_000_000, 9, through=12_345)
+    values = axis_values("n", 100, 1_000_000, 9, included=12_345)
     assert 12_345 in values and len(values) == 9 and (np.diff(values) > 0).all()
-    assert (axis_values("n", 100, 1000, 5, through=5e6) == axis_values("n", 100, 1000, 5)).all()
+    assert (axis_values("n", 100, 1000, 5, included=5e6) == axis_values("n", 100, 1000, 5)).all()

@@ -15,8 +15,8 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.geometry import (
+    DIMENSIONS,
     GUIDES,
-    MANY,
     NOISES,
     SWEEP,
     Shape,
@@ -135,7 +135,7 @@ def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> N
 
 def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     rows = width_table(1.5)
-    assert len(rows) == len(GEOMETRIES) * len(MANY)
+    assert len(rows) == len(GEOMETRIES) * len(DIMENSIONS)
     widths = {(row.kind, row.d): row.width for row in rows}
     assert widths["l2", 1000].value == pytest.approx(31.61487, abs=1e-4)
     assert widths["l1", 100].value == pytest.approx(2.74696, abs=1e-5)

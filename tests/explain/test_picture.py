@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, HARD_INSTANCES
 from dpsco_core.data import DenseRows
-from dpsco_core.explain.picture import SHOWN, adaptive_plan, clipped_averages, picture
+from dpsco_core.explain.picture import SHOWN_RECORDS, adaptive_plan, clipped_averages, picture
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts
@@ -39,7 +39,7 @@ def test_radius_and_noise_are_those_of_simple_clipping_at_the_same_setting() -> 
         scenario = Scenario(distribution="student-t", p=3.3, n=n, epsilon=1.7)
         shown = picture(scenario)
         assert (shown.n, shown.epsilon, shown.p) == (n, 1.7, 3.3)
-        assert len(shown.records) == min(n, SHOWN)
+        assert len(shown.records) == min(n, SHOWN_RECORDS)
         plan = SimpleClipping().plan(replace(scenario, d=2).setting)
         assert (shown.blind, shown.rho) == (plan.clip_radius, plan.rho)
         noise_std = gaussian_noise_std(2 * shown.blind / n, shown.rho)

@@ -14,7 +14,7 @@ from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.explain.why import (
     EPSILON,
     LIGHT,
-    MANY,
+    MANY_N,
     SCENARIO,
     SIZES,
     WORST_D,
@@ -57,14 +57,14 @@ def test_the_price_on_the_records_falls_at_either_tail() -> None:
     assert 1 < light.later < heavy.later < heavy.price
     for one in (heavy, light):
         assert one.price == pytest.approx(one.best.error / one.plain)
-        later = picture(replace(SCENARIO, p=one.p, n=MANY))
-        plain = np.sqrt(later.clipped.whole / MANY)
-        assert one.later == pytest.approx(parts(one.p, MANY, later.best).error / plain)
+        later = picture(replace(SCENARIO, p=one.p, n=MANY_N))
+        plain = np.sqrt(later.clipped.whole / MANY_N)
+        assert one.later == pytest.approx(parts(one.p, MANY_N, later.best).error / plain)
 
 
 def test_two_tails_are_compared_in_the_worst_case_by_what_is_proven() -> None:
     heavy, light = why().heavy, why().light
-    assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY
+    assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY_N
     for one in (heavy, light):
         assert (np.diff(one.guarantees) < 0).all()
         assert all(a < b for a, b in zip(one.floors, one.guarantees, strict=True))

@@ -171,10 +171,8 @@ def _plan(
             lambda k: plan_for(k) is not None, count, 2 * count, MOST_POINTS
         )
         raise NotApplicable(
-            f"{problem}; it needs {'more than a billion' if required_count is None else required_count}.",
-            nearest=""
-            if required_count is None
-            else f"{required_count} points, or a larger epsilon",
+            f"{problem}; it needs {required_count or 'more than a billion'}.",
+            nearest=f"{required_count} points, or a larger epsilon" if required_count else "",
         )
     return plan
 
