@@ -469,7 +469,7 @@ def test_the_help_names_every_command_and_nothing_of_the_code(
     with pytest.raises(SystemExit):
         main(("--help",))
     text = capsys.readouterr().out
-    assert "FURTHER" not in text and "`" not in text
+    assert "ADD_COMMANDS" not in text and "`" not in text
     for command in ("run", "bounds", "catalogue", "app", "audit", "budget", "study", "export"):
         assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
 
