@@ -161,7 +161,7 @@ def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> N
 
 
 def test_the_frontier_is_the_least_n_that_works() -> None:
-    needs = {need.slug: need.least(LEVEL) for need in NEEDS}
+    needs = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     assert needs["theorem-c1"] > needs["theorem-b1"] > needs["groups-printed"] > 10_000
     assert needs["step-calibrated"] < needs["recommended-c1"] < 10_000
     # At the least n the calibrated methods run, and with one user fewer they do not.
