@@ -142,7 +142,7 @@ def wide_point(publics: Sequence[Public] = PUBLICS, **changes: object) -> Scenar
 @settings(max_examples=25, deadline=None)
 @given(
     guess=st.floats(-1e6, 1e6),
-    within=st.floats(0.5, 20),
+    distance=st.floats(0.5, 20),
     unit=st.floats(0.1, 100),
     seed=st.integers(0, 2**32),
 )
