@@ -89,34 +89,34 @@ def growth_table() -> dict[str, float]:
     exponents = {}
     print("\ngrowth, seconds at each size")
     for curve in growth.measure():
-        name = f"{curve.what} in {curve.against}"
+        name = f"{curve.quantity} in {curve.size_name}"
         sizes = zip(curve.sizes, curve.times, strict=True)
-        shown = ", ".join(f"{size:,}: {seconds:.3g}" for size, seconds in sizes)
-        print(f"  {name:<34} {shown}")
+        sizes_text = ", ".join(f"{size:,}: {seconds:.3g}" for size, seconds in sizes)
+        print(f"  {name:<34} {sizes_text}")
         exponents[name] = curve.exponent
     return exponents
 
 
-def show(title: str, values: dict[str, float], last: Table) -> None:
+def show(title: str, values: dict[str, float], previous: Table) -> None:
     """Print a table, its targets, and what the last run found."""
     print(f"\n{title}")
     for name, value in values.items():
         goal = TARGETS.get(title, {}).get(name)
         missed = goal is not None and (value < goal if title == STUDIES else value > goal)
         target = "" if goal is None else f"  target {goal:.3g}{' MISSED' * missed}"
-        before = last.get(title, {}).get(name)
-        change = "" if before is None else f"  (last {before:.2f})"
+        previous_value = previous.get(title, {}).get(name)
+        change = "" if previous_value is None else f"  (last {previous_value:.2f})"
         print(f"  {name:<38} {value:8.2f}{target}{change}")
 
 
 def main(quick: bool) -> None:
     """Run everything, print, compare with the last run, and keep the result."""
-    last: Table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    previous: Table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result: Table = {}
 
     def keep(title: str, values: dict[str, float]) -> None:
         result[title] = values
-        show(title, values, last)
+        show(title, values, previous)
         sys.stdout.flush()
 
     memory, blas = means.over_memory()
@@ -137,7 +137,7 @@ def main(quick: bool) -> None:
     if not quick:
         result |= logistic_task()
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(last | result, indent=2), encoding="utf-8")
+    RESULTS.write_text(json.dumps(previous | result, indent=2), encoding="utf-8")
     print(f"\nWritten to {RESULTS}. On a busy machine only the ratios mean something.")
 
 

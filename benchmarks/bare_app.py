@@ -6,7 +6,7 @@ import streamlit as st
 st.set_page_config(layout="wide")
 
 
-def one() -> None:
+def show_first_page() -> None:
     """Draw a figure whose title is the slider's value."""
     st.title("One")
     value = st.sidebar.select_slider("Tail index p", [2, 3, 4, 5, 6])
@@ -16,12 +16,15 @@ def one() -> None:
     st.text("Finished:")
 
 
-def two() -> None:
+def show_second_page() -> None:
     """Draw a heading."""
     st.title("Two")
 
 
 st.navigation(
-    [st.Page(one, title="Explore", default=True), st.Page(two, title="Learn", url_path="learn")],
+    [
+        st.Page(show_first_page, title="Explore", default=True),
+        st.Page(show_second_page, title="Learn", url_path="learn"),
+    ],
     position="top",
 ).run()

@@ -49,24 +49,27 @@ def main(trials: int = 14) -> None:
         "| law | settings | geometric mean | above 1.02 | largest | where (n, d, rho, diameter) |"
     )
     print("|---" * 6 + "|")
-    every: list[float] = []
+    all_ratios: list[float] = []
     for law in LAWS:
         places = tuple(itertools.product(SIZES, BUDGETS, DIAMETERS))
         ratios = {
             (n, d, rho, diameter): ratio(law, n, d, rho, diameter, trials)
             for (n, d), rho, diameter in places
         }
-        known = {place: value for place, value in ratios.items() if not math.isnan(value)}
-        every += known.values()
-        worst = max(known, key=known.__getitem__)
-        print(f"| {law} | {len(known)} | {_row(list(known.values()))} | {worst} |", flush=True)
-    print(f"| all | {len(every)} | {_row(every)} | |")
+        finite_ratios = {place: value for place, value in ratios.items() if not math.isnan(value)}
+        all_ratios += finite_ratios.values()
+        worst = max(finite_ratios, key=finite_ratios.__getitem__)
+        print(
+            f"| {law} | {len(finite_ratios)} | {_row(list(finite_ratios.values()))} | {worst} |",
+            flush=True,
+        )
+    print(f"| all | {len(all_ratios)} | {_row(all_ratios)} | |")
 
 
 def _row(values: list[float]) -> str:
     mean = math.exp(math.fsum(map(math.log, values)) / len(values))
-    above = sum(value > 1.02 for value in values)
-    return f"{mean:.2f} | {above} | {max(values):.2f}"
+    worse_count = sum(value > 1.02 for value in values)
+    return f"{mean:.2f} | {worse_count} | {max(values):.2f}"
 
 
 if __name__ == "__main__":

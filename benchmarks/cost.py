@@ -87,11 +87,11 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
     """Return non-negative nanoseconds (fixed, per row, per element, per column)."""
     rows, times = [], []
     for n, d in sizes:
-        once = work(n, d)
+        run_once = work(n, d)
         clock = []
         for _ in range(5):
             started = time.process_time()  # the time of this process alone: a busy machine waits
-            once()
+            run_once()
             clock.append(time.process_time() - started)
         rows.append([1, n, n * d, d])
         times.append(1e9 * min(clock))
@@ -148,20 +148,20 @@ def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
     """Return what to put where: the file of a class, and its line."""
     names = ("fixed", "per_row", "per_element", "per_column")
     terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
-    where = family.__module__.replace(".", "/")
-    return f"{where}.py, {family.__name__}: {name} = {kind}({terms})"
+    path = family.__module__.replace(".", "/")
+    return f"{path}.py, {family.__name__}: {name} = {kind}({terms})"
 
 
-def fit_all(only: Sequence[str] = ()) -> None:
+def fit_all(chosen: Sequence[str] = ()) -> None:
     """Print fitted coefficients for every distribution and method, or for those named."""
     for law in DISTRIBUTIONS:
-        if only and law.card.slug not in only:
+        if chosen and law.card.slug not in chosen:
             continue
         fitted = fit(_sampling(law.card.slug))
         print(line(law, "sampling", "Coefficients", fitted), flush=True)
     for method in METHODS:
         slug = method.card.slug
-        if only and slug not in only:
+        if chosen and slug not in chosen:
             continue
         print(line(method, "cost", "MethodCost", coefficients(slug)), flush=True)
 

@@ -35,12 +35,12 @@ RESULTS = ROOT / "build" / "dashboard.json"
 ROUNDS = 5
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 TIMEOUT = 60_000
-BARE = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
+BARE_APP = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
 TAIL, RECORDS = "Tail index p", "Records n"
 # Seconds at the most, of a median; of the four visitors the 95th percentile.
-FIRST = "first figure, above a bare page with one"
+FIRST_FIGURE = "first figure, above a bare page with one"
 TARGETS = {
-    FIRST: 0.3,
+    FIRST_FIGURE: 0.3,
     "bounds after a move": 0.25,
     "first new marks after a move": 0.6,
     "all of the default run after a move": 1.5,
@@ -114,7 +114,7 @@ DRAG = """async (slider, seconds) => {
 }"""
 
 Times = dict[str, float]
-OTHERS = 3  # visitors beside the one who is timed
+OTHER_VISITORS = 3  # visitors beside the one who is timed
 seeds = count(1)  # each visit has one of its own, so that none finds the runs of another
 
 
@@ -129,32 +129,32 @@ def visit(browser: Browser, address: str, path: str = "", query: str = "") -> It
         yield page
 
 
-def times(page: Page, what: str, rest: float = 0.6) -> Times:
-    """Return the times of the page, once `what` has come and nothing more has for some seconds."""
-    page.wait_for_function(RESTED, arg=[what, rest], timeout=TIMEOUT)
+def times(page: Page, event_name: str, rest: float = 0.6) -> Times:
+    """Return the times of the page, once `event_name` has come and nothing more for a while."""
+    page.wait_for_function(RESTED, arg=[event_name, rest], timeout=TIMEOUT)
     logged: Times = page.evaluate("window.__log")
     return logged
 
 
-def after(page: Page, event: str, act: Callable[[], None], what: str) -> Times:
+def time_after(page: Page, event: str, act: Callable[[], None], event_name: str) -> Times:
     """Return the times after an event, which `act` causes."""
     page.evaluate(WATCH, event)
     act()
-    return times(page, what)
+    return times(page, event_name)
 
 
-def moved(page: Page, name: str, key: str, what: str = "figure") -> Times:
+def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> Times:
     """Return the times after a key on a slider."""
     slider = page.get_by_role("slider", name=name)
     slider.wait_for(timeout=TIMEOUT)
     slider.focus()
-    return after(page, "keydown", lambda: page.keyboard.press(key), what)
+    return time_after(page, "keydown", lambda: page.keyboard.press(key), event_name)
 
 
-def clicked(page: Page, role: str, name: str, what: str = "figure") -> Times:
+def clicked(page: Page, role: str, name: str, event_name: str = "figure") -> Times:
     """Return the times after a click on what has this role and name."""
     target = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
-    return after(page, "click", target.click, what)
+    return time_after(page, "click", target.click, event_name)
 
 
 def openings(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
@@ -171,7 +171,9 @@ def moves(browser: Browser, address: str, rounds: int) -> list[Times]:
     moves_of = []
     for _ in range(rounds):
         with visit(browser, address) as page:
-            moves_of += [moved(page, TAIL, key, "mark") for key in ("ArrowRight", "ArrowRight")]
+            moves_of += [
+                move_slider(page, TAIL, key, "mark") for key in ("ArrowRight", "ArrowRight")
+            ]
     return moves_of
 
 
@@ -179,17 +181,20 @@ def crowd(browser: Browser, address: str, rounds: int) -> list[float]:
     """Return the seconds to new marks of a visitor while others move the tail index, too."""
     seconds = []
     for _ in range(rounds):
-        with visit(browser, address) as page, ThreadPoolExecutor(OTHERS) as pool:
-            ready = Barrier(OTHERS + 1)
-            others = [pool.submit(other, address, next(seeds), ready) for _ in range(OTHERS)]
+        with visit(browser, address) as page, ThreadPoolExecutor(OTHER_VISITORS) as pool:
+            ready = Barrier(OTHER_VISITORS + 1)
+            visitors = [
+                pool.submit(visit_beside, address, next(seeds), ready)
+                for _ in range(OTHER_VISITORS)
+            ]
             ready.wait(TIMEOUT / 1000)
-            seconds.append(moved(page, TAIL, "ArrowRight", "mark")["mark"])
-            for one in others:
-                one.result()
+            seconds.append(move_slider(page, TAIL, "ArrowRight", "mark")["mark"])
+            for visitor in visitors:
+                visitor.result()
     return seconds
 
 
-def other(address: str, seed: int, ready: Barrier) -> None:
+def visit_beside(address: str, seed: int, ready: Barrier) -> None:
     """Open the page without a browser, which has a machine of its own, and move the tail index."""
 
     async def move() -> None:
@@ -222,7 +227,7 @@ def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, l
     runs, maps = [], []
     for _ in range(rounds):
         with visit(browser, address, "one-run") as page:
-            runs.append(moved(page, RECORDS, "ArrowLeft")["last"])
+            runs.append(move_slider(page, RECORDS, "ArrowLeft")["last"])
         with visit(browser, address) as page:
             maps.append(clicked(page, "link", "Who wins")["figure"])
     yield "One run after a change of n", runs
@@ -249,9 +254,9 @@ def frames(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
         radius = page.locator("input[name=radius]")
         yield "radius of the picture", radius.evaluate(DRAG, DRAG_SECONDS)
     with visit(browser, address, "one-run") as page:
-        for name, what in (("frame", "step"), ("radius", "radius")):
+        for name, event_name in (("frame", "step"), ("radius", "radius")):
             slider = page.locator(f".run input[name={name}]")
-            yield f"{what} of a run", slider.evaluate(DRAG, DRAG_SECONDS)
+            yield f"{event_name} of a run", slider.evaluate(DRAG, DRAG_SECONDS)
 
 
 def browser_path() -> str:
@@ -266,25 +271,29 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
     """Yield the medians by what was measured; the frames a second last."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
-        with server(BARE) as (address, _):
-            bare = statistics.median(one["figure"] for one in openings(browser, address, rounds))
+        with server(BARE_APP) as (address, _):
+            bare_seconds = statistics.median(
+                one["figure"] for one in openings(browser, address, rounds)
+            )
         with server(DASHBOARD) as (address, _):
-            own = statistics.median(one["figure"] for one in openings(browser, address, rounds))
-            yield FIRST, own - bare
+            own_seconds = statistics.median(
+                one["figure"] for one in openings(browser, address, rounds)
+            )
+            yield FIRST_FIGURE, own_seconds - bare_seconds
             measured = moves(browser, address, rounds)
-            for name, what in (
+            for name, label in (
                 ("bounds after a move", "line"),
                 ("first new marks after a move", "mark"),
                 ("all of the default run after a move", "last"),
             ):
-                yield name, statistics.median(one[what] for one in measured)
+                yield name, statistics.median(one[label] for one in measured)
             changes = page_changes(browser, address, list(MENU.values()), rounds)
             yield "page change", statistics.median(changes)
             for name, seconds in places(browser, address, rounds):
                 yield name, statistics.median(seconds)
-            many = sorted(crowd(browser, address, 4 * rounds))
-            late = many[round(0.95 * (len(many) - 1))]
-            yield "first new marks, four visitors at once", late
+            crowd_seconds = sorted(crowd(browser, address, 4 * rounds))
+            percentile = crowd_seconds[round(0.95 * (len(crowd_seconds) - 1))]
+            yield "first new marks, four visitors at once", percentile
             yield from frames(browser, address)
         browser.close()
 
@@ -292,7 +301,7 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
 def main() -> None:
     """Measure, print, compare with the last time, and keep the result."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    last = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    previous = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result = {}
     for name, value in measure(rounds):
         result[name] = value
@@ -300,8 +309,11 @@ def main() -> None:
             unit, goal, missed = "s", f"at most {TARGETS[name]:g}", value > TARGETS[name]
         else:
             unit, goal, missed = "frames/s", f"at least {LEAST_FRAMES:g}", value < LEAST_FRAMES
-        before = f"  (last {last[name]:.2f})" if name in last else ""
-        print(f"{name:<42}{value:8.2f} {unit:<9} {goal}{'  MISSED' * missed}{before}", flush=True)
+        previous_text = f"  (last {previous[name]:.2f})" if name in previous else ""
+        print(
+            f"{name:<42}{value:8.2f} {unit:<9} {goal}{'  MISSED' * missed}{previous_text}",
+            flush=True,
+        )
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(result, indent=2), encoding="utf-8")
     print(f"\nWritten to {RESULTS.relative_to(ROOT)}. On a busy machine the numbers mean little.")

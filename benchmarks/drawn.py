@@ -35,8 +35,8 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
     rng = random.Random(seed)
     for _ in range(count):
         scenario = near_the_cap(rng)
-        first, timed = cells(replace(scenario, trials=2))
-        if run_cell(first).not_applicable is not None:
+        warm_up, timed = cells(replace(scenario, trials=2))
+        if run_cell(warm_up).not_applicable is not None:
             continue
         # Clocks of processors may tick only every few milliseconds.
         clock, runs = time.process_time(), 0
@@ -49,12 +49,12 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
 
 def summary(ratios: Sequence[float]) -> str:
     """Return a line that says how many prices are kept."""
-    within, beyond = (
+    within_rounding, beyond_rounding = (
         sum(1 / factor <= ratio <= factor for ratio in ratios) for factor in (3.0, 10.0)
     )
     return (
-        f"{len(ratios)} scenarios: {within / len(ratios):.1%} within a factor of 3, "
-        f"{len(ratios) - beyond} beyond 10, median {statistics.median(ratios):.2f}, "
+        f"{len(ratios)} scenarios: {within_rounding / len(ratios):.1%} within a factor of 3, "
+        f"{len(ratios) - beyond_rounding} beyond 10, median {statistics.median(ratios):.2f}, "
         f"{min(ratios):.2f} to {max(ratios):.2f}"
     )
 
@@ -62,7 +62,7 @@ def summary(ratios: Sequence[float]) -> str:
 def near_the_cap(rng: random.Random) -> Scenario:
     """Return an allowed scenario whose predicted work is, most often, a good part of the cap."""
     while True:
-        scenario = drawn(rng)
+        scenario = draw_scenario(rng)
         try:
             scenario.validate(DASHBOARD)
         except InvalidInput:
@@ -72,7 +72,7 @@ def near_the_cap(rng: random.Random) -> Scenario:
             return scenario
 
 
-def drawn(rng: random.Random) -> Scenario:
+def draw_scenario(rng: random.Random) -> Scenario:
     """Return a scenario of one method, allowed or not."""
     slug = rng.choice([method.card.slug for method in METHODS])
     card = method_card(slug)

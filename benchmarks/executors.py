@@ -86,9 +86,9 @@ def _warm(pool: Executor) -> list[float]:
 
 def spare(pool: Executor) -> float:
     """Return the share of two cores that is there: work in one process over that in two."""
-    alone = min(_load(0.5) for _ in range(2))
-    together = min(max(_warm(pool)) for _ in range(2))
-    return alone / together
+    single_seconds = min(_load(0.5) for _ in range(2))
+    joint_seconds = min(max(_warm(pool)) for _ in range(2))
+    return single_seconds / joint_seconds
 
 
 def _load(size: float) -> float:

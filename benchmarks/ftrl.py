@@ -79,9 +79,11 @@ def compared(problem: str, steps: int | None, trials: int) -> tuple[int, float, 
         total = 0.0
         for seed in range(trials):
             rng = np.random.default_rng(seed)
-            drawn = point.instance.problem.draw(rng)
-            value = method.release(drawn.sample(point.n, rng), plan, kind(point.budget), rng).value
-            total += drawn.excess_risk(value).value
+            problem_drawn = point.instance.problem.draw(rng)
+            value = method.release(
+                problem_drawn.sample(point.n, rng), plan, kind(point.budget), rng
+            ).value
+            total += problem_drawn.excess_risk(value).value
         means.append(total / trials)
     return plan.steps, means[0], means[1]
 
@@ -98,8 +100,8 @@ def main(trials: int = 20) -> None:
     print("|---|---|---|---|")
     for problem in ("logistic", "hinge", "huber", "geometric-median"):
         for steps in (None, 100):
-            used, correlated, independent = compared(problem, steps, trials)
-            print(f"| {problem} | {used} | {correlated:.2g} | {independent:.2g} |", flush=True)
+            plan_used, correlated, independent = compared(problem, steps, trials)
+            print(f"| {problem} | {plan_used} | {correlated:.2g} | {independent:.2g} |", flush=True)
 
 
 if __name__ == "__main__":

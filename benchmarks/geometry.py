@@ -48,7 +48,7 @@ def best_microseconds(work: Callable[[], object]) -> float:
 
 def sets(d: int) -> dict[str, ConstraintSet]:
     """Return the sets whose projections are timed."""
-    named: dict[str, ConstraintSet] = {
+    named_sets: dict[str, ConstraintSet] = {
         "l2 ball": Ball(d=d, radius=1.0),
         "l1 ball": L1Ball(d=d, radius=1.0),
         "simplex": Simplex(d=d, radius=1.0),
@@ -58,8 +58,8 @@ def sets(d: int) -> dict[str, ConstraintSet]:
         "sparse hull": SparseHull(d=d, sparsity=5, radius=1.0),
     }
     for q in (1.1, 1.5, 3.0, 10.0):
-        named[f"lq ball, q = {q:g}"] = LqBall(d=d, exponent=q, radius=1.0)
-    return named
+        named_sets[f"lq ball, q = {q:g}"] = LqBall(d=d, exponent=q, radius=1.0)
+    return named_sets
 
 
 def projections() -> dict[str, dict[str, float]]:
@@ -69,8 +69,11 @@ def projections() -> dict[str, dict[str, float]]:
         w = np.random.default_rng(0).standard_normal(d)
         sort = best_microseconds(lambda w=w: np.sort(w))
         for name, constraint in sets(d).items():
-            own = best_microseconds(lambda c=constraint, w=w: c.project(w))
-            rows[f"{name}, d = {d}"] = {"microseconds": own, "over np.sort": own / sort}
+            microseconds = best_microseconds(lambda c=constraint, w=w: c.project(w))
+            rows[f"{name}, d = {d}"] = {
+                "microseconds": microseconds,
+                "over np.sort": microseconds / sort,
+            }
     return rows
 
 
@@ -78,11 +81,13 @@ def steps() -> dict[str, float]:
     """Return microseconds of a mirror step of l_1.1 onto sets of 100 dimensions."""
     mirror = PowerMirror.for_space(RegularSpace(d=100, exponent=1.1))
     w, g = np.zeros(100), np.random.default_rng(2).standard_normal(100) * 100
-    named = {k: c for k, c in sets(100).items() if "ball, q" in k or k in ("l1 ball", "simplex")}
-    named["cube"] = Box.cube(100, 0.05)
+    named_sets = {
+        k: c for k, c in sets(100).items() if "ball, q" in k or k in ("l1 ball", "simplex")
+    }
+    named_sets["cube"] = Box.cube(100, 0.05)
     return {
         name: best_microseconds(lambda c=c: mirror_step(mirror, c, w, g, 1.0))
-        for name, c in named.items()
+        for name, c in named_sets.items()
     }
 
 
@@ -93,8 +98,8 @@ def main() -> None:
         target = f"  target {TARGETS[name]:g} us" if name in TARGETS else ""
         print(f"  {name:<30} {row['microseconds']:9.1f} {row['over np.sort']:9.1f}{target}")
     print("mirror steps of exponent 1.1, d = 100: microseconds")
-    for name, own in steps().items():
-        print(f"  {name:<30} {own:9.1f}")
+    for name, microseconds in steps().items():
+        print(f"  {name:<30} {microseconds:9.1f}")
 
 
 if __name__ == "__main__":

@@ -29,15 +29,15 @@ class Growth:
 
     Parameters
     ----------
-    what, against : str
+    quantity, size_name : str
         What was timed, and what grew.
     sizes : list of int
     times : list of float
         Seconds.
     """
 
-    what: str
-    against: str
+    quantity: str
+    size_name: str
     sizes: list[int]
     times: list[float]
 
@@ -64,12 +64,16 @@ def measure() -> list[Growth]:
     return [growth for growth in curves if growth is not None]
 
 
-def _growth(what: str, against: str, sizes: list[int], works: list[Work | None]) -> Growth | None:
-    kept = [(size, work) for size, work in zip(sizes, works, strict=True) if work is not None]
-    if len(kept) < 2:
+def _growth(
+    quantity: str, size_name: str, sizes: list[int], works: list[Work | None]
+) -> Growth | None:
+    measured = [(size, work) for size, work in zip(sizes, works, strict=True) if work is not None]
+    if len(measured) < 2:
         return None
-    times = [best(work) for _, work in kept]
-    return Growth(what=what, against=against, sizes=[size for size, _ in kept], times=times)
+    times = [best(work) for _, work in measured]
+    return Growth(
+        quantity=quantity, size_name=size_name, sizes=[size for size, _ in measured], times=times
+    )
 
 
 def release(slug: str, n: int, d: int) -> Work | None:

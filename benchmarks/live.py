@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "live"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-DONE = "document.getElementById('status').textContent.startsWith('Live')"
+IS_LIVE = "document.getElementById('status').textContent.startsWith('Live')"
 TARGETS = {
     "default figure, s": 1.5,
     "live, s": 20.0,
@@ -43,10 +43,10 @@ def visit(address: str) -> dict[str, float]:
         began = time.monotonic()
         page.goto(address)
         page.wait_for_selector("#figure .annotation")
-        first = time.monotonic() - began
+        first_seconds = time.monotonic() - began
         page.wait_for_selector("body[data-engine=live]", timeout=90_000)
         live = time.monotonic() - began
-        page.wait_for_function(DONE, timeout=90_000)
+        page.wait_for_function(IS_LIVE, timeout=90_000)
         began = time.monotonic()
         page.locator("#field-epsilon").fill("8")
         page.wait_for_selector("body[data-drawn=growing]")
@@ -56,7 +56,7 @@ def visit(address: str) -> dict[str, float]:
         tabs = [p for p in children if "--type=renderer" in p.cmdline()]
         memory = max(p.memory_info().rss for p in tabs) / 1e6
         browser.close()
-    return dict(zip(TARGETS, (first, live, run, memory), strict=True))
+    return dict(zip(TARGETS, (first_seconds, live, run, memory), strict=True))
 
 
 def main(rounds: int) -> None:

@@ -79,16 +79,16 @@ class Log:
 @contextmanager
 def on_cores(cores: int) -> Iterator[tuple[str, psutil.Process]]:
     """Start the dashboard on some cores and a free port; yield its address and its process."""
-    before = ("taskset", "-c", f"0-{cores - 1}") if shutil.which("taskset") else ()
-    with server(DASHBOARD, before) as (address, process):
+    command_prefix = ("taskset", "-c", f"0-{cores - 1}") if shutil.which("taskset") else ()
+    with server(DASHBOARD, command_prefix) as (address, process):
         yield address, psutil.Process(process.pid)
 
 
-async def visit(visitor: Visitor, log: Log, until: float, chance: random.Random) -> None:
+async def visit(visitor: Visitor, log: Log, deadline: float, chance: random.Random) -> None:
     """Do what a visitor does, until the time is over."""
     while True:
         pause = chance.uniform(*THINK_SECONDS)
-        if time.monotonic() + pause > until:
+        if time.monotonic() + pause > deadline:
             return
         await asyncio.sleep(pause)
         (action,) = chance.choices(list(SHARES), list(SHARES.values()))
@@ -132,12 +132,12 @@ async def load(
 ) -> dict[str, Any]:
     """Open the sessions, let them act, and return what was measured."""
     log, warm = Log(), Log()
-    async with Visitor(address) as first:  # what is loaded and computed once
-        warm.note(OPEN, await enter(first))
-        warm.note(BOUNDS, await act(first, BOUNDS, random.Random(0)))
-        await first.press("presets")
-        warm.note(PRESET, await first.press(PRESETS[1]))
-    before = memory(process)
+    async with Visitor(address) as warm_up:  # what is loaded and computed once
+        warm.note(OPEN, await enter(warm_up))
+        warm.note(BOUNDS, await act(warm_up, BOUNDS, random.Random(0)))
+        await warm_up.press("presets")
+        warm.note(PRESET, await warm_up.press(PRESETS[1]))
+    memory_before = memory(process)
     async with AsyncExitStack() as stack:
         visitors = []
         for i in range(sessions):  # one after another, as people come
@@ -155,24 +155,24 @@ async def load(
         while any(not task.done() for task in acting):
             await asyncio.wait(acting, timeout=10)
             loads.append(os.getloadavg()[0])
-        took = time.monotonic() - started
+        duration = time.monotonic() - started
         clock = processor(process) - clock
-        after = memory(process)
+        memory_after = memory(process)
     for task in acting:
         task.result()
     return {
         "sessions": sessions,
-        "seconds": took,
+        "seconds": duration,
         "failed": log.failures,
         "figures": {name: spread(values) for name, values in log.figures.items()},
         "ends": {name: spread(values) for name, values in log.ends.items()},
-        "megabytes": {"before": before, "opened": opened, "after": after},
+        "megabytes": {"before": memory_before, "opened": opened, "after": memory_after},
         "megabytes a session": {
-            "opened": (opened - before) / sessions,
-            "after": (after - before) / sessions,
+            "opened": (opened - memory_before) / sessions,
+            "after": (memory_after - memory_before) / sessions,
         },
-        "cores busy": clock / took,
-        "processor seconds a visitor-hour": clock / (sessions * took) * 3600,
+        "cores busy": clock / duration,
+        "processor seconds a visitor-hour": clock / (sessions * duration) * 3600,
         "megabytes sent": log.received / 1e6,
         "load average": {"mean": statistics.mean(loads), "largest": max(loads)},
     }
@@ -213,8 +213,8 @@ def show(result: dict[str, Any]) -> None:
     for sentence in result["failed"][:10]:
         print(f"  {sentence}")
     print(f"\n{'seconds to':<30} {'count':>6} {'p50':>7} {'p95':>7} {'most':>7}")
-    for title, what in (("the figure", "figures"), ("the end", "ends")):
-        for name, s in result[what].items():
+    for title, series_name in (("the figure", "figures"), ("the end", "ends")):
+        for name, s in result[series_name].items():
             label = f"{title} of a {name}" if name != OPEN else f"{title} of an {name}"
             print(
                 f"{label:<30} {s['count']:>6} {s['p50']:7.2f} {s['p95']:7.2f} {s['largest']:7.2f}"

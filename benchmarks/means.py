@@ -31,13 +31,13 @@ def over_memory() -> tuple[dict[str, float], dict[str, float]]:
     scenario = Scenario(n=N, d=D)
     rng = np.random.default_rng(0)
     rows = scenario.instance.problem.sample(N, rng)
-    ones = np.ones(N)
+    unit_weights = np.ones(N)
     works = releases(scenario, rows, rng)
     for name, peer in PEERS.items():
         if peer.installed():
             works[name] = peer.make(rows.x, rng)
     blas = {slug: works[slug] for slug in ("mean.sample", "mean.clipped", "mean.cwme-cdp")}
-    return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: ones @ rows.x, blas)
+    return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: unit_weights @ rows.x, blas)
 
 
 def releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator) -> dict[str, Work]:

@@ -33,8 +33,8 @@ from dpsco_app.shell.window import arrive
 from dpsco_core.runs.study import run_cell
 
 ROOT = Path(__file__).resolve().parents[1]
-OURS = (str(ROOT / "dpsco_core"), str(ROOT / "dpsco_app"))
-FIELD, HERE, THERE, ELSEWHERE, AWAY = "epsilon", 1.0, 2.0, 0.5, 5.0
+OWN_FOLDERS = (str(ROOT / "dpsco_core"), str(ROOT / "dpsco_app"))
+FIELD, START_VALUE, NEW_VALUE, OTHER_VALUE, FAR_VALUE = "epsilon", 1.0, 2.0, 0.5, 5.0
 
 
 def counted(act: Callable[[], object]) -> Counter[CodeType]:
@@ -42,7 +42,7 @@ def counted(act: Callable[[], object]) -> Counter[CodeType]:
     calls: Counter[CodeType] = Counter()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(OURS):
+        if event == "call" and frame.f_code.co_filename.startswith(OWN_FOLDERS):
             calls[frame.f_code] += 1
 
     threading.setprofile(profile)
@@ -56,8 +56,8 @@ def counted(act: Callable[[], object]) -> Counter[CodeType]:
 
 
 def session_of(page: AppTest) -> Session:
-    known: Session = page.session_state[visit.SESSION]
-    return known
+    session: Session = page.session_state[visit.SESSION]
+    return session
 
 
 def store(page: AppTest, value: float) -> None:
@@ -69,7 +69,7 @@ def store(page: AppTest, value: float) -> None:
         Growth(there).work(lambda: False)
 
 
-def moved(page: AppTest, value: float) -> Counter[CodeType]:
+def count_calls_of_move(page: AppTest, value: float) -> Counter[CodeType]:
     """Move the slider and run the page to its end; return the calls."""
     slider = page.select_slider(key=PREFIX + FIELD).set_value(value)
     calls = counted(slider.run)
@@ -82,36 +82,38 @@ def place_of(code: CodeType) -> str:
     return Path(code.co_filename).relative_to(ROOT).as_posix()
 
 
-def report(name: str, calls: Counter[CodeType], most: int) -> None:
+def report(name: str, calls: Counter[CodeType], limit: int) -> None:
     """Print what a move took."""
-    named = [code for code in calls if not code.co_name.startswith("<")]
-    own = [code for code in named if place_of(code).startswith("dpsco_app")]
-    files, own_files = (len({place_of(code) for code in codes}) for codes in (named, own))
+    named_calls = [code for code in calls if not code.co_name.startswith("<")]
+    own_calls = [code for code in named_calls if place_of(code).startswith("dpsco_app")]
+    files, own_files = (
+        len({place_of(code) for code in codes}) for codes in (named_calls, own_calls)
+    )
     print(
         f"{name:13} {calls[explore.page.__code__]} page runs, {calls.total():8,} calls of "
-        f"{len(named):4} named functions in {files:3} files; "
-        f"the dashboard's own: {len(own):3} in {own_files:2}"
+        f"{len(named_calls):4} named functions in {files:3} files; "
+        f"the dashboard's own: {len(own_calls):3} in {own_files:2}"
     )
-    for code, count in calls.most_common(most):
+    for code, count in calls.most_common(limit):
         print(f"{count:8,}  {place_of(code)}:{code.co_firstlineno} {code.co_qualname}")
 
 
-def main(most: int) -> None:
+def main(limit: int) -> None:
     """Print the calls of a move to new runs, to new bounds, and to what is known."""
     explore.HOLD_BACK_SECONDS = explore.QUIET_SECONDS = 0.0
     screen.LIVE_SECONDS = curves.BESIDE_SECONDS = math.inf
     explore.when_there = lambda: (arrive(), st.rerun())
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
-    for value in (ELSEWHERE, HERE):
-        moved(page, value)
-    report("new runs", moved(page, AWAY), most)
-    moved(page, HERE)
-    store(page, THERE)
-    new = moved(page, THERE)
-    moved(page, HERE)
-    for name, calls in (("new bounds", new), ("all known", moved(page, THERE))):
+    for value in (OTHER_VALUE, START_VALUE):
+        count_calls_of_move(page, value)
+    report("new runs", count_calls_of_move(page, FAR_VALUE), limit)
+    count_calls_of_move(page, START_VALUE)
+    store(page, NEW_VALUE)
+    new = count_calls_of_move(page, NEW_VALUE)
+    count_calls_of_move(page, START_VALUE)
+    for name, calls in (("new bounds", new), ("all known", count_calls_of_move(page, NEW_VALUE))):
         assert run_cell.__code__ not in calls, "a cell was run"
-        report(name, calls, most)
+        report(name, calls, limit)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ PATIENCE = 120  # seconds
 
 @contextmanager
 def server(
-    start: Sequence[str], before: Sequence[str] = ()
+    start: Sequence[str], command_prefix: Sequence[str] = ()
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a server on a free port; yield its address and its process.
 
@@ -28,7 +28,7 @@ def server(
     ----------
     start : sequence of str
         Arguments of Python.
-    before : sequence of str
+    command_prefix : sequence of str
         What stands before Python, such as ``taskset``.
     """
     with socket.socket() as probe:
@@ -37,7 +37,7 @@ def server(
     log = ROOT / "build" / "served.log"
     log.parent.mkdir(exist_ok=True)
     command = [
-        *(*before, sys.executable, *start),
+        *(*command_prefix, sys.executable, *start),
         f"--server.port={port}",
         "--server.address=127.0.0.1",
         "--server.headless=true",

@@ -19,7 +19,7 @@ def seconds(work: Work) -> float:
     return time.perf_counter() - started
 
 
-def ratios(reference: Work, others: dict[str, Work], rounds: int = ROUNDS) -> dict[str, float]:
+def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dict[str, float]:
     """Return the median ratio of each processor time to the reference's, measured in turn.
 
     The reference runs right before each of the others: a machine that slows down slows both. It is
@@ -31,20 +31,20 @@ def ratios(reference: Work, others: dict[str, Work], rounds: int = ROUNDS) -> di
         work()
         return time.process_time() - started
 
-    ratios: dict[str, list[float]] = {name: [] for name in others}
+    ratios: dict[str, list[float]] = {name: [] for name in works}
     for round_ in range(rounds + 1):
-        for name, other in others.items():
+        for name, work in works.items():
             base = spent(reference)
-            ratio = spent(other) / base
+            ratio = spent(work) / base
             if round_:  # the first round warms up
                 ratios[name].append(ratio)
     return {name: statistics.median(values) for name, values in ratios.items()}
 
 
-def best(work: Work, rounds: int = 3, least: float = 0.05) -> float:
-    """Return the least time of one call; short calls are repeated until they fill `least`."""
-    once = seconds(work)  # warms up
-    calls = max(1, round(least / max(once, 1e-9)))
+def best(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
+    """Return the least time of one call; short calls are repeated until they fill `shortest`."""
+    first_seconds = seconds(work)  # warms up
+    calls = max(1, round(shortest / max(first_seconds, 1e-9)))
 
     def repeated() -> None:
         for _ in range(calls):

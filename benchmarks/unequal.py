@@ -26,8 +26,8 @@ def _ratio(n: int, d: int, decay: float) -> float:
     scenario = Scenario(n=n, d=d, decay=decay, p=2.5, offset=0.0, methods=methods)
     table = summary(frame(study(scenario.validate())))
     errors = dict(zip(table["method"], table["mean_error"], strict=True))
-    own = errors.pop(PLAN)
-    return float(own / min(error for error in errors.values() if error == error))
+    plan_errors = errors.pop(PLAN)
+    return float(plan_errors / min(error for error in errors.values() if error == error))
 
 
 def _rivals(card: MethodCard) -> bool:

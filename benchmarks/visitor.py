@@ -21,7 +21,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 
-DONE = (
+RUN_IS_DONE = (
     ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY,
     ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
@@ -78,7 +78,9 @@ class Visitor:
         self._patience = patience
         self._socket: ClientConnection | None = None
         self._values: dict[str, WidgetState] = {}
-        self._kept: dict[str, ForwardMsg] = {}  # messages that the server need not send again
+        self._cached_messages: dict[
+            str, ForwardMsg
+        ] = {}  # messages that the server need not send again
         self._page = ""
         self.widgets: dict[str, Any] = {}  # the newest description of each, by key or label
 
@@ -137,7 +139,7 @@ class Visitor:
         client.query_string = self._query
         client.page_script_hash = self._page
         client.widget_states.widgets.extend(self._values.values())
-        client.cached_message_hashes.extend(self._kept)
+        client.cached_message_hashes.extend(self._cached_messages)
         client.context_info.timezone = "UTC"
         client.context_info.color_scheme = "light"
         if trigger is not None:
@@ -146,14 +148,14 @@ class Visitor:
         await self._socket.send(message.SerializeToString())
         try:
             return await asyncio.wait_for(self._read(started), self._patience)
-        except TimeoutError as late:
-            raise VisitFailed(f"No answer within {self._patience:g} s.") from late
+        except TimeoutError as timeout:
+            raise VisitFailed(f"No answer within {self._patience:g} s.") from timeout
 
     async def _read(self, started: float) -> Answer:
         """Read until the script has finished; a script that starts itself again goes on."""
         assert self._socket is not None
         texts: list[str] = []
-        seen: set[str] = set()
+        widget_ids: set[str] = set()
         figure, received = None, 0
         async for frame in self._socket:
             received += len(frame)
@@ -161,14 +163,14 @@ class Visitor:
             message.ParseFromString(frame if isinstance(frame, bytes) else frame.encode())
             kind = message.WhichOneof("type")
             if kind == "ref_hash":
-                message = self._kept[message.ref_hash]
+                message = self._cached_messages[message.ref_hash]
                 kind = message.WhichOneof("type")
             elif message.metadata.cacheable:
-                self._kept[message.hash] = message
+                self._cached_messages[message.hash] = message
             if kind == "new_session":
                 self._page = message.new_session.page_script_hash
                 texts.clear()
-                seen.clear()
+                widget_ids.clear()
                 self.widgets.clear()
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
@@ -180,21 +182,21 @@ class Visitor:
                 if what == "plotly_chart" and figure is None:
                     figure = time.perf_counter() - started
                 if what is not None:
-                    seen.add(self._learn(what, getattr(element, what)))
+                    widget_ids.add(self._learn(what, getattr(element, what)))
                     texts += _written(getattr(element, what))
             elif kind == "script_finished":
                 if message.script_finished in FAILED:
                     raise VisitFailed("The script could not be read.")
-                if message.script_finished in DONE:
+                if message.script_finished in RUN_IS_DONE:
                     seconds = time.perf_counter() - started
-                    if message.script_finished == DONE[0]:  # what is not drawn has no state
-                        self._values = {k: v for k, v in self._values.items() if k in seen}
+                    if message.script_finished == RUN_IS_DONE[0]:  # what is not drawn has no state
+                        self._values = {k: v for k, v in self._values.items() if k in widget_ids}
                     return Answer(
                         seconds=seconds, figure=figure, texts=tuple(texts), received=received
                     )
         raise VisitFailed("The connection was closed.")
 
-    def _learn(self, what: str, element: Any) -> str:
+    def _learn(self, kind: str, element: Any) -> str:
         """Note a widget and its state; return its identity, empty if it is none.
 
         What the visitor has set stays, unless the server sets another value.
@@ -205,17 +207,17 @@ class Visitor:
         key = identity.split("-", 2)[-1]  # the end of an identity; "None" without a key
         self.widgets[element.label if key == "None" else key] = element
         if identity not in self._values or getattr(element, "set_value", False):
-            state = first_state(what, element)
+            state = first_state(kind, element)
             if state is not None:
                 self._values[identity] = state
         return identity
 
 
-def first_state(what: str, element: Any) -> WidgetState | None:
+def first_state(kind: str, element: Any) -> WidgetState | None:
     """Return the state that a browser gives a new widget: its default, or what the server set."""
     fixed = element.set_value if hasattr(element, "set_value") else False
     state = WidgetState(id=element.id)
-    match what:
+    match kind:
         case "slider" if element.options:
             raw = element.raw_value if fixed else [element.options[int(i)] for i in element.default]
             state = _listed(element.id, raw)

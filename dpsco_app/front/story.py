@@ -7,7 +7,16 @@ from functools import partial
 from dpsco_app.front.view import View
 from dpsco_app.parts.options import at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
-from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, WORST_D, Why
+from dpsco_core.explain.why import (
+    DELTA,
+    EPSILON,
+    LIGHT,
+    MANY_N,
+    SCENARIO,
+    SIZES,
+    WORST_D,
+    Why,
+)
 
 TITLE = "Heavy tails: why privacy stays expensive in the worst case"
 INTRODUCTION = (
@@ -173,8 +182,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "the typical error is then at most √(d/n). The figure shows the best proven "
                 f"guarantee with privacy (ε = {number_text(EPSILON)}), relative to that. At "
                 f"p = {short(light.p)} it falls from {light.guarantees[0]:.1f} with "
-                f"{SCENARIO.n} records to {light.guarantees[-1]:.2f} with {number_text(MANY)}. At "
-                f"p = {short(heavy.p)} it falls only from {heavy.guarantees[0]:.1f} to "
+                f"{SCENARIO.n} records to {light.guarantees[-1]:.2f} with {number_text(MANY_N)}. "
+                f"At p = {short(heavy.p)} it falls only from {heavy.guarantees[0]:.1f} to "
                 f"{heavy.guarantees[-1]:.1f}: <b>privacy stays expensive</b>.",
                 "Why? The proven bound on what privacy adds to the error of simple clipping falls "
                 f"like n<sup>−(1−1/p)</sup>. At p = {short(light.p)}, {light.halving:.1f} times "

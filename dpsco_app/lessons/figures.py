@@ -264,7 +264,7 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
 
 def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
-    ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST["neighbours"]
+    ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST_POINTS["neighbours"]
     lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     regions, limits, words = [], [], []
     if rows:

@@ -17,7 +17,7 @@ from dpsco_core.explain.lessons import (
     BLIND,
     GAME_EPSILON,
     GAUSSIAN,
-    LAST,
+    LAST_POINTS,
     PRIVATE,
     RADIUS_POINT,
     RIGHT,
@@ -76,7 +76,11 @@ class Lesson:
 
     @property
     def last(self) -> float:
-        return float(self.scenario.grid[-1]) if self.experiment is None else LAST[self.experiment]
+        return (
+            float(self.scenario.grid[-1])
+            if self.experiment is None
+            else LAST_POINTS[self.experiment]
+        )
 
     @property
     def other(self) -> Scenario | None:

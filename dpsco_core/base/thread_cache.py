@@ -32,11 +32,11 @@ class LastOfThread(Generic[P, T]):
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> T:
         key: Hashable = (arguments, tuple(sorted(keywords.items())))
-        cached: tuple[Hashable, T] | None = getattr(self._cache, "last", None)
+        cached: tuple[Hashable, T] | None = getattr(self._cache, "value", None)
         if cached is None or cached[0] != key:
-            cached = self._cache.last = None
-            cached = self._cache.last = (key, self._function(*arguments, **keywords))
+            cached = self._cache.value = None
+            cached = self._cache.value = (key, self._function(*arguments, **keywords))
         return cached[1]
 
     def cache_clear(self) -> None:
-        self._cache.last = None
+        self._cache.value = None

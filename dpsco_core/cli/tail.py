@@ -55,8 +55,8 @@ def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
     return [
         f"{names_in_words(records.chosen)}: {rows}",
         *(
-            f"{one['column']}: mean {to_digits(one['mean'], blur)}; {_tail_in_words(one)}"
-            for one, blur in zip(answer["by_column"], blurs, strict=True)
+            f"{column['column']}: mean {to_digits(column['mean'], blur)}; {_tail_in_words(column)}"
+            for column, blur in zip(answer["by_column"], blurs, strict=True)
         ),
         f"a record has the heaviest tail of its columns, {answer['heaviest']}: "
         + _tail_in_words(answer),
@@ -104,9 +104,9 @@ def _answer(records: "NumberRecords") -> dict[str, Any]:
         "used": records.used,
         "left_out": records.left_out,
         "examples": [
-            {"cell": one.cell, "line": one.line, "is_missing": one.is_missing}
-            | ({} if records.is_single else {"column": one.column})
-            for one in records.examples
+            {"cell": unused.cell, "line": unused.line, "is_missing": unused.is_missing}
+            | ({} if records.is_single else {"column": unused.column})
+            for unused in records.examples
         ],
         "mean": means[0] if records.is_single else means,
         **_tail_values(fits[lead]),

@@ -35,7 +35,7 @@ LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen radius
-TOGETHER = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
+FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,8 +141,8 @@ def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0)
     """
     optimiser = make_method(method, point.calibration, point.tuning)
     if factor != 1.0:
-        only = method == ClippedDescent.card.slug
-        require(only, "factor", f"1 for any method but {ClippedDescent.card.slug}", factor)
+        is_single = method == ClippedDescent.card.slug
+        require(is_single, "factor", f"1 for any method but {ClippedDescent.card.slug}", factor)
         descent, chosen = clipped_plan(point)
         optimiser = ClippedDescent(
             radius=factor * chosen, descent=descent, calibration=point.calibration
@@ -184,8 +184,8 @@ def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> 
     """Return the norms of at most 20,000 per-sample gradients at `w` (None: at the minimiser)."""
     problem, sample = draw_problem(point, trial)
     rows = sample.gradients(problem.minimiser if w is None else w)
-    shown = min(sample.n, SHOWN_NORMS)
-    return np.concatenate([row_norms(block) for block in rows.blocks(0, shown)])
+    shown_count = min(sample.n, SHOWN_NORMS)
+    return np.concatenate([row_norms(block) for block in rows.blocks(0, shown_count)])
 
 
 def share_clipped(norms: Vector, radius: float) -> float:
@@ -205,16 +205,16 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     exact = _unclipped_risk(data_point(canonical(point)), descent, trial)
     # Beyond the longest gradient there can be, all radii are one.
     longest = point.setting.constants.lipschitz
-    together = next((group for group in TOGETHER if factor in group), (factor,))
-    radii = tuple(dict.fromkeys(min(f * chosen, longest) for f in together))
+    group = next((group for group in FACTOR_GROUPS if factor in group), (factor,))
+    radii = tuple(dict.fromkeys(min(f * chosen, longest) for f in group))
     risks = _clipped_risks(data_point(canonical(point)), descent, radii, trial)
-    clipped, seen = risks[radii.index(min(radius, longest))]
+    clipped, unclipped = risks[radii.index(min(radius, longest))]
     method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
     rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
     plan = method.plan(point.setting)
     release = released(method, sample, plan, Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
-    return ladder_parts(exact, clipped, seen, private)
+    return ladder_parts(exact, clipped, unclipped, private)
 
 
 def split_seconds(point: Scenario) -> float:
@@ -223,8 +223,8 @@ def split_seconds(point: Scenario) -> float:
     It descends on the sample, with and without noise, and on one ten times as large.
     """
     large = replace(point, n=_large_rows(point))
-    seen, endless = (release_seconds(p, ClippedDescent.card.slug) for p in (point, large))
-    return machine_speed() * (2 * seen + endless + 3 * EVALUATION)
+    seconds, endless = (release_seconds(p, ClippedDescent.card.slug) for p in (point, large))
+    return machine_speed() * (2 * seconds + endless + 3 * EVALUATION)
 
 
 def gather(
@@ -289,8 +289,8 @@ def _descent(sample: Sample, descent: Descent, radius: float | None) -> Descende
 def _evaluate(
     problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, value: Vector
 ) -> RiskPath:
-    shown = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
-    chosen = shown.astype(np.intp)
+    indices = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
+    chosen = indices.astype(np.intp)
     risks = np.array([problem.excess_risk(points[i]).value for i in chosen])
     final = problem.excess_risk(value).value
     assert math.isfinite(final)
@@ -312,14 +312,14 @@ def single_runs(point: Scenario, method: str, factor: float = 1.0) -> dict[str, 
     """
     clips = method == ClippedDescent.card.slug
     runs = {"private": risk_path(point, method, factor=factor if clips else 1.0)}
-    own = method_descent(point, method)
+    chosen_descent = method_descent(point, method)
     try:
         descent, radius = clipped_plan(point)
     except NotApplicable:
-        if own is None:
+        if chosen_descent is None:
             return runs
-        descent, radius = own, math.inf
+        descent, radius = chosen_descent, math.inf
     if clips:
         runs["clipped"] = descent_path(point, descent, factor * radius)
-    runs["exact"] = descent_path(point, own or descent, None)
+    runs["exact"] = descent_path(point, chosen_descent or descent, None)
     return runs

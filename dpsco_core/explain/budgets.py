@@ -99,10 +99,10 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
             Conversion(name="gaussian", rho=gaussian_rho(e, delta), epsilon=e),
         )
     pure = point.kind == "pure"
-    rho, most = (e * e / 2, e) if pure else (point.rho, math.inf)
+    rho, largest = (e * e / 2, e) if pure else (point.rho, math.inf)
     converted = (
-        Conversion(name="paper", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta, "paper"))),
-        Conversion(name="tight", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta))),
+        Conversion(name="paper", rho=rho, epsilon=min(largest, zcdp_epsilon(rho, delta, "paper"))),
+        Conversion(name="tight", rho=rho, epsilon=min(largest, zcdp_epsilon(rho, delta))),
     )
     if pure:
         return converted
@@ -158,13 +158,13 @@ def promises(point: Point) -> tuple[Promise, Promise]:
     [1.0, 0.48]
     """
     if point.kind == "pure":
-        full, less, delta = point.epsilon, point.epsilon / 2, 0.0
+        full, half, delta = point.epsilon, point.epsilon / 2, 0.0
     else:
         best, delta = conversions(point)[-1], point.delta
-        full, less = best.epsilon, gaussian_epsilon(best.rho / 4, delta)
+        full, half = best.epsilon, gaussian_epsilon(best.rho / 4, delta)
     return (
         Promise(neighbours="replace", epsilon=full, delta=delta),
-        Promise(neighbours="remove", epsilon=less, delta=delta),
+        Promise(neighbours="remove", epsilon=half, delta=delta),
     )
 
 
@@ -233,22 +233,23 @@ def composed(point: Point, releases: int) -> Composed:
     whole("releases", releases, 1, MOST_RELEASES)
     rho, delta = conversions(point)[-1].rho, point.delta
     # The sum is a budget too, whose limit is put into terms of what was given.
-    most = max(1, math.floor(RHO_MAX / rho))
-    require(releases * rho <= RHO_MAX, "releases", f"at most {most:,} at this budget", releases)
+    largest = max(1, math.floor(RHO_MAX / rho))
+    require(releases * rho <= RHO_MAX, "releases", f"at most {largest:,} at this budget", releases)
     if point.kind == "pure":
-        one = other = point.epsilon
+        basic = doubled = point.epsilon
         slack, basic_delta = delta, 0.0
-        exact = repeated_pure_epsilon(one, releases, delta)
+        exact = repeated_pure_epsilon(basic, releases, delta)
     else:
-        one = gaussian_epsilon(rho, delta / releases)
-        other = gaussian_epsilon(rho, delta / (2 * releases))
+        basic = gaussian_epsilon(rho, delta / releases)
+        doubled = gaussian_epsilon(rho, delta / (2 * releases))
         slack, basic_delta = delta / 2, delta
         exact = gaussian_epsilon(releases * rho, delta)
-    growth = math.expm1(other) if other < 700 else math.inf
+    growth = math.expm1(doubled) if doubled < 700 else math.inf
     return Composed(
         releases=releases,
-        basic=releases * one,
-        advanced=other * math.sqrt(2 * releases * math.log(1 / slack)) + releases * other * growth,
+        basic=releases * basic,
+        advanced=doubled * math.sqrt(2 * releases * math.log(1 / slack))
+        + releases * doubled * growth,
         zcdp=zcdp_epsilon(releases * rho, delta),
         exact=exact,
         rho=rho,
@@ -256,10 +257,10 @@ def composed(point: Point, releases: int) -> Composed:
     )
 
 
-def release_counts(most: int) -> tuple[int, ...]:
-    """Return the numbers of releases of a curve: 1-2-5 from 1 to `most`."""
+def release_counts(largest: int) -> tuple[int, ...]:
+    """Return the numbers of releases of a curve: 1-2-5 from 1 to `largest`."""
     steps = [d * 10**e for e in range(7) for d in (1, 2, 5)]
-    return (*(k for k in steps if k < most), most)
+    return (*(k for k in steps if k < largest), largest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,8 +288,10 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
     ApproxDP(epsilon=epsilon, delta=delta)
     allowed = [Shuffled(name="none", rho=gaussian_rho(epsilon, delta))]
     for route in ROUTES:
-        made = amplify(records, epsilon, delta, route)
-        allowed.append(Shuffled(name=route, rho=None if made is None else made.rho_group))
+        amplification = amplify(records, epsilon, delta, route)
+        allowed.append(
+            Shuffled(name=route, rho=None if amplification is None else amplification.rho_group)
+        )
     allowed.append(Shuffled(name="steps", rho=shuffle_steps(records, epsilon, delta).rho_step))
     return tuple(allowed)
 
@@ -349,7 +352,7 @@ def subsampling_curve(
     """
     sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]
-    many = [batched(epsilon, delta, int(size), count, releases) for size in sizes]
+    epsilons = [batched(epsilon, delta, int(size), count, releases) for size in sizes]
     with np.errstate(over="ignore"):
         linear = sizes / count * np.expm1(epsilon)
-    return sizes.astype(float), np.array(exact), linear, np.array(many)
+    return sizes.astype(float), np.array(exact), linear, np.array(epsilons)

@@ -15,7 +15,7 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, method_card
-from dpsco_core.explain.regimes import Plane, moved, setting_at
+from dpsco_core.explain.regimes import Plane, setting_at, with_changes
 from dpsco_core.problems import Setting
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.runs.cost import cost, machine_speed
@@ -56,8 +56,8 @@ class Contest:
         """As `smallest`, but the number of methods where the best errs as much as `start`."""
         if self.start is None:
             return self.smallest
-        least = np.where(self.holds, self.values, np.inf).min(axis=0)
-        useless = (self.smallest >= 0) & (least >= self.start)
+        smallest_value = np.where(self.holds, self.values, np.inf).min(axis=0)
+        useless = (self.smallest >= 0) & (smallest_value >= self.start)
         return np.where(useless, len(self.methods), self.smallest)
 
     @property
@@ -99,10 +99,10 @@ def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contes
     base = replace(scenario, axis=None, grid=())
     shape = (len(methods), len(plane.y), len(plane.x))
     values, holds = np.full(shape, np.inf), np.zeros(shape, dtype=bool)
-    known: dict[tuple[float, float], Setting] = {}
+    settings: dict[tuple[float, float], Setting] = {}
     for i, y in enumerate(plane.y):
         for j, x in enumerate(plane.x):
-            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
+            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, settings)
             for k, bounds in enumerate(chosen):
                 pairs = [(bool(b.failures(setting)), b.value(setting)) for b in bounds]
                 fails, values[k, i, j] = min(f for f in pairs if not math.isnan(f[1]))
@@ -113,21 +113,21 @@ def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contes
 
 def point_at(scenario: Scenario, plane: Plane, row: int, column: int) -> Scenario:
     """Return the single point of a cell, with enough trials to compare methods."""
-    point = moved(scenario, {plane.x_axis: plane.x[column], plane.y_axis: plane.y[row]})
+    point = with_changes(scenario, {plane.x_axis: plane.x[column], plane.y_axis: plane.y[row]})
     methods = compared(scenario, "measured")
     return replace(point, axis=None, grid=(), trials=TRIALS, methods=methods)
 
 
-def contest_cells(plane: Plane, first: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], ...]:
-    """Return the cells (row, column) from coarse to fine, from the one at `first` outwards."""
+def contest_cells(plane: Plane, start: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], ...]:
+    """Return the cells (row, column) from coarse to fine, from the one at `start` outwards."""
 
     def rank(cell: tuple[int, int]) -> tuple[int, int]:
-        rows, columns = abs(cell[0] - first[0]), abs(cell[1] - first[1])
+        rows, columns = abs(cell[0] - start[0]), abs(cell[1] - start[1])
         coarse = next(s for s in (4, 2, 1) if rows % s == 0 and columns % s == 0)
         return -coarse, rows + columns
 
-    every = [(i, j) for i in range(len(plane.y)) for j in range(len(plane.x))]
-    return tuple(sorted(every, key=rank))
+    cells = [(i, j) for i in range(len(plane.y)) for j in range(len(plane.x))]
+    return tuple(sorted(cells, key=rank))
 
 
 def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[Cell, ...]:
@@ -162,8 +162,8 @@ def measured_contest(
         holds[:, i, j] = runs
         ties[i, j] = is_tied(errors[runs])
     blind = np.full(shape[1:], np.inf)
-    for at, error in (start or {}).items():
-        blind[at] = error
+    for place, error in (start or {}).items():
+        blind[place] = error
     return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties, start=blind)
 
 
@@ -211,8 +211,8 @@ def measured_plane(scenario: Scenario, plane: Plane, limits: Limits) -> Plane:
 
 
 def _measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
-    last = len(plane.y) - 1
-    points = [point_at(scenario, plane, last, j) for j in range(len(plane.x))]
+    last_row = len(plane.y) - 1
+    points = [point_at(scenario, plane, last_row, j) for j in range(len(plane.x))]
     if any(refusal(point, limits) for point in points):
         return False
     seconds = sum(cost(point, exact=False).seconds for point in points) / machine_speed()

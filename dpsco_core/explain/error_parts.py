@@ -69,9 +69,11 @@ class ClippedLaw:
         Linear in the radius' logarithm between two of `radii`, and constant beyond them but for the
         noise, of which ``noise_std`` is the standard deviation in each coordinate.
         """
-        at = math.log(radius), np.log(self.radii)
+        log_radius = math.log(radius), np.log(self.radii)
         open_ = math.isinf(radius)
-        bias, variance = (float(np.interp(*at, values)) for values in (self.bias, self.variance))
+        bias, variance = (
+            float(np.interp(*log_radius, values)) for values in (self.bias, self.variance)
+        )
         return SquaredParts(
             sampling=(self.whole if open_ else variance) / n,
             bias=0.0 if open_ else bias,
@@ -90,16 +92,16 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
         directions = x / np.maximum(lengths, np.finfo(float).tiny)[:, None]
         weights = (np.ones(len(x)), lengths, lengths**2, *x.T, *directions.T)
         sums += [np.bincount(stretch, w, minlength=len(radii) + 1) for w in weights]
-    within = np.cumsum(sums[2])[:-1]
+    inner_counts = np.cumsum(sums[2])[:-1]
     # The same over all records beyond each radius R. Clipping takes x - R x/|x| away from each, and
     # the mean of x itself is known.
-    beyond = (np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])[:, 1:]
-    count, length, square = beyond[:3]
-    lost = (beyond[3 : 3 + law.d] - radii * beyond[3 + law.d :]) / RECORDS
-    second = (within + radii**2 * count) / RECORDS
-    variance = second - ((law.mean[:, None] - lost) ** 2).sum(axis=0)
+    outer_sums = (np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])[:, 1:]
+    count, length, square = outer_sums[:3]
+    clipped_mean = (outer_sums[3 : 3 + law.d] - radii * outer_sums[3 + law.d :]) / RECORDS
+    second_moment = (inner_counts + radii**2 * count) / RECORDS
+    variance = second_moment - ((law.mean[:, None] - clipped_mean) ** 2).sum(axis=0)
     # The square of an average is too large by the variance of that average.
-    bias = (lost**2).sum(axis=0)
+    bias = (clipped_mean**2).sum(axis=0)
     excess = (square - 2 * radii * length + radii**2 * count) / RECORDS - bias
     return ClippedLaw(
         d=law.d,
@@ -110,10 +112,10 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
     )
 
 
-def ladder_parts(exact: float, clipped: float, seen: float, private: float) -> Split:
+def ladder_parts(exact: float, clipped: float, sampled: float, private: float) -> Split:
     """Return the parts of a risk, from the risks of four runs, each of which adds one thing.
 
-    ``exact`` sees endless data and does not clip, ``clipped`` does, ``seen`` has n records, and
+    ``exact`` sees endless data and does not clip, ``clipped`` does, ``sampled`` has n records, and
     ``private`` noise as well. The parts add up to the last risk; one may be negative.
 
     Examples
@@ -121,4 +123,4 @@ def ladder_parts(exact: float, clipped: float, seen: float, private: float) -> S
     >>> ladder_parts(0.0, 0.25, 0.5, 1.5)
     (0.0, 0.25, 0.25, 1.0)
     """
-    return exact, clipped - exact, seen - clipped, private - seen
+    return exact, clipped - exact, sampled - clipped, private - sampled

@@ -39,8 +39,8 @@ def no_floor(point: Scenario) -> str:
     'No floor on these data is known for this problem: no lower bound is proven for its loss.'
     """
     if not any(b.card.of_law for b in bounds_for(point.problem, point.level)):
-        why = "no lower bound is proven for its loss"
-        return f"No floor on these data is known for this problem: {why}."
+        reason = "no lower bound is proven for its loss"
+        return f"No floor on these data is known for this problem: {reason}."
     if point.distribution in HARD_INSTANCES:
         return "On a hard instance the floor is the lower bound that is proven on its own prior."
     law = known_law(point)
@@ -111,10 +111,10 @@ def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
     if no_floor(point):
         return None
     setting = replace(point.setting, law=known_law(point), spike_probability=None)
-    known, budget = shape(setting), budget_of(setting, notion)
+    law_shifts, budget = shape(setting), budget_of(setting, notion)
     radius = mean_radius(setting)
     costs = costs_at(setting, notion, radius)
-    if known is None or budget is None or costs is None:
+    if law_shifts is None or budget is None or costs is None:
         return None
     unit = mean_constant(point.d)
     shifts = two_shifts(setting, notion)
@@ -124,8 +124,8 @@ def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
         n=point.n,
         d=point.d,
         law=distribution_card(point.distribution).name,
-        symmetric=known[1].symmetric,
-        information=known[1].information,
+        symmetric=law_shifts[1].symmetric,
+        information=law_shifts[1].information,
         kappa=kappa_at(setting, notion),
         radius=radius,
         prior=prior_information(point.d, radius),

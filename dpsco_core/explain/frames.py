@@ -32,7 +32,7 @@ FINE = 37  # points a side, from which contours are drawn
 DEEPEST = 60.0  # the highest contour over the lowest
 DIRECTIONS = 120  # in which the edge of the constraint set is sought
 SHOWN_RECORDS = 400  # the records whose gradients a frame shows
-LATE = 1 / 3  # the share of the run that has gone where a closer look begins
+CLOSE_UP_FROM = 1 / 3  # the share of the run that has gone where a closer look begins
 CLOSER = 0.6  # a share of the width: a closer look that shows more than that is none
 
 
@@ -104,13 +104,13 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
     plane = plane_of(problem.constraint.centre, problem.minimiser, spread)
     best = plane.project(problem.minimiser)
     boxes = [_box(np.vstack([plane.project(spread), best, np.zeros(2)]))]
-    late = [run.points[run.steps >= LATE * run.steps[-1]] for run in runs.values()]
+    late_points = [run.points[run.steps >= CLOSE_UP_FROM * run.steps[-1]] for run in runs.values()]
     ends = [run.value for run in runs.values()]
-    near = _box(np.vstack([plane.project(np.vstack([*late, *ends])), best]))
-    if np.ptp(near[:, 0]) < CLOSER * np.ptp(boxes[0][:, 0]):
-        boxes.append(near)
-    first = sample.part(0, min(sample.n, SHOWN_RECORDS))
-    norms = np.array([_norms(first.gradients(w)) for w in private.points])
+    close_up = _box(np.vstack([plane.project(np.vstack([*late_points, *ends])), best]))
+    if np.ptp(close_up[:, 0]) < CLOSER * np.ptp(boxes[0][:, 0]):
+        boxes.append(close_up)
+    records = sample.part(0, min(sample.n, SHOWN_RECORDS))
+    norms = np.array([_norms(records.gradients(w)) for w in private.points])
     try:
         _, radius = clipped_plan(point)
     except NotApplicable:
@@ -129,32 +129,34 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
 
 def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
     """Return the plane of the origin, the best parameter and the points' widest other direction."""
-    moved = points - origin
-    first = best - origin
-    if not np.linalg.norm(first) > 1e-12 * (1 + np.linalg.norm(moved)):
-        first = _widest(moved)
-    first = first / np.linalg.norm(first)
-    rest = moved - np.outer(moved @ first, first)
-    second = np.zeros_like(first)
-    if len(first) > 1:
-        second = _widest(rest - np.outer(rest @ first, first), first)
-    axes = np.array([first, second])
-    total = float((moved**2).sum())
-    share = float(((moved @ axes.T) ** 2).sum()) / total if total else 1.0
+    centred = points - origin
+    direction = best - origin
+    if not np.linalg.norm(direction) > 1e-12 * (1 + np.linalg.norm(centred)):
+        direction = _widest(centred)
+    direction = direction / np.linalg.norm(direction)
+    rest = centred - np.outer(centred @ direction, direction)
+    second_direction = np.zeros_like(direction)
+    if len(direction) > 1:
+        second_direction = _widest(rest - np.outer(rest @ direction, direction), direction)
+    axes = np.array([direction, second_direction])
+    total = float((centred**2).sum())
+    share = float(((centred @ axes.T) ** 2).sum()) / total if total else 1.0
     return RunPlane(origin=origin, axes=axes, held=min(share, 1.0))
 
 
-def _widest(rows: Vector, beside: Vector | None = None) -> Vector:
+def _widest(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:
     """Return the unit direction of the largest sum of squares, its largest entry positive.
 
-    Rows of zeros have none: then it is the first coordinate's, made orthogonal to `beside`.
+    Rows of zeros have none: then it is the first coordinate's, made orthogonal to `orthogonal_to`.
     """
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     direction = np.asarray(directions[0])
     if sizes[0] <= 1e-12:
-        off = np.zeros_like(direction) if beside is None else beside
+        projection = np.zeros_like(direction) if orthogonal_to is None else orthogonal_to
         units = np.eye(len(direction))
-        direction = next(v for u in units if np.linalg.norm(v := u - (u @ off) * off) > 0.5)
+        direction = next(
+            v for u in units if np.linalg.norm(v := u - (u @ projection) * projection) > 0.5
+        )
         direction = direction / np.linalg.norm(direction)
     return direction if direction[np.abs(direction).argmax()] > 0 else -direction
 
@@ -212,32 +214,32 @@ def level_pieces(x: Vector, y: Vector, values: Vector, level: float) -> Vector:
     triangles = np.concatenate(
         [np.stack(t, axis=-2).reshape(-1, 3, 3) for t in ((a, b, c), (a, c, d))]
     )
-    above = triangles[:, :, 2] > level
-    count = above.sum(axis=1)
+    is_above = triangles[:, :, 2] > level
+    count = is_above.sum(axis=1)
     mixed = (count == 1) | (count == 2)
-    triangles, above, count = triangles[mixed], above[mixed], count[mixed]
-    alone = np.where(count == 1, above.argmax(axis=1), (~above).argmax(axis=1))
+    triangles, is_above, count = triangles[mixed], is_above[mixed], count[mixed]
+    lone_vertex = np.where(count == 1, is_above.argmax(axis=1), (~is_above).argmax(axis=1))
     rows = np.arange(len(triangles))
-    tip = triangles[rows, alone]
+    tip = triangles[rows, lone_vertex]
     ends = []
     for turn in (1, 2):
-        other = triangles[rows, (alone + turn) % 3]
-        share = (level - tip[:, 2]) / (other[:, 2] - tip[:, 2])
-        ends.append(tip[:, :2] + share[:, None] * (other[:, :2] - tip[:, :2]))
+        neighbour = triangles[rows, (lone_vertex + turn) % 3]
+        share = (level - tip[:, 2]) / (neighbour[:, 2] - tip[:, 2])
+        ends.append(tip[:, :2] + share[:, None] * (neighbour[:, :2] - tip[:, :2]))
     return np.stack(ends, axis=1)
 
 
-def _edge(constraint: ConstraintSet, plane: RunPlane, far: float) -> Vector:
-    """Return how far the plane stays in the set in each direction, up to `far`, by bisection."""
+def _edge(constraint: ConstraintSet, plane: RunPlane, longest: float) -> Vector:
+    """Return how far the plane stays in the set in each direction, at most `longest`."""
     angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
     rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     reach = np.empty_like(rays)
     for ray, place in zip(rays, reach, strict=True):
-        low, high = 0.0, 2 * far
-        while high - low > 1e-3 * far:
+        low, high = 0.0, 2 * longest
+        while high - low > 1e-3 * longest:
             middle = (low + high) / 2
-            inside = constraint.contains(plane.point(middle * ray))
-            low, high = (middle, high) if inside else (low, middle)
+            is_inside = constraint.contains(plane.point(middle * ray))
+            low, high = (middle, high) if is_inside else (low, middle)
         place[:] = low * ray
     return reach
 

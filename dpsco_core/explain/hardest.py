@@ -27,9 +27,11 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     # The instances have a moment of 1 in every coordinate, and a variance of their own.
     if point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
         return None
-    known = {b.card.slug: b for b in bounds_for(point.problem)}
+    bounds_by_slug = {b.card.slug: b for b in bounds_for(point.problem)}
     proven = window(point, notions_of(point)[0]).lowers  # the largest first
-    return next((known[slug] for slug in proven if known[slug].card.instance), None)
+    return next(
+        (bounds_by_slug[slug] for slug in proven if bounds_by_slug[slug].card.instance), None
+    )
 
 
 def hardest_case(scenario: Scenario) -> Scenario | None:
@@ -83,25 +85,27 @@ def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
     bounds = _binding(scenario)
     floors = []
     for x, point in scenario.points():
-        here = [e for e in (evaluate(point, b, x) for b in bounds) if not e.failures]
-        if not here:
+        holding = [e for e in (evaluate(point, b, x) for b in bounds) if not e.failures]
+        if not holding:
             return ()
-        floors.append(max(here, key=lambda e: e.value))
+        floors.append(max(holding, key=lambda e: e.value))
     return tuple(floors) if all(e.value > 0 for e in floors) else ()
 
 
 def _binding(scenario: Scenario) -> list[Bound]:
     """Return the lower bounds that are proven on the data of a scenario and bind its budget."""
     proven = ("lower", "explicit", "expectation", problem_card(scenario.problem).quantity)
-    known = [
+    candidates = [
         b
         for b in bounds_for(scenario.problem, scenario.level)
         if (b.card.kind, b.card.constant, b.card.guarantee, b.card.quantity) == proven
     ]
     if is_hard(scenario):
-        own = (scenario.distribution, scenario.problem)
+        instance = (scenario.distribution, scenario.problem)
         loss, allowed = problem_card(scenario.problem).loss_class, binding(scenario.budget)
-        known = [b for b in known if (b.card.instance, b.card.instance_problem) == own]
-        return [b for b in known if b.card.privacy in allowed and b.card.applies_to(loss)]
+        candidates = [
+            b for b in candidates if (b.card.instance, b.card.instance_problem) == instance
+        ]
+        return [b for b in candidates if b.card.privacy in allowed and b.card.applies_to(loss)]
     notion = notions_of(scenario)[0]
-    return [b for b in known if (b.card.law_class, b.card.privacy) == (SHIFTS, notion)]
+    return [b for b in candidates if (b.card.law_class, b.card.privacy) == (SHIFTS, notion)]

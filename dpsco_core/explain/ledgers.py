@@ -70,13 +70,13 @@ def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...
     that is left.
     """
     prices = _prices(entries, budget)
-    whole = _together(entries, prices)
+    whole = _joint_price(entries, prices)
     shares = [price / whole if whole > 0 else math.nan for price in prices]
     spent = []
     for _, alike in groupby(zip(entries, shares, strict=True), lambda pair: _key(pair[0])):
-        (first, _), *_ = pairs = list(alike)
+        (first_entry, _), *_ = pairs = list(alike)
         share = math.fsum(share for _, share in pairs)
-        spent.append(Spending(**vars(first), count=len(pairs), share=share))
+        spent.append(Spending(**vars(first_entry), count=len(pairs), share=share))
     return tuple(spent)
 
 
@@ -90,24 +90,24 @@ def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
     unit = 0.0
     if total > 0:
         assert isinstance(budget, ApproxDP)
-        left = budget.delta - math.fsum(entry.delta for entry in entries)
-        unit = zcdp_epsilon(total, left) / total if left > 0 else math.nan
+        remaining_delta = budget.delta - math.fsum(entry.delta for entry in entries)
+        unit = zcdp_epsilon(total, remaining_delta) / total if remaining_delta > 0 else math.nan
     return [entry.epsilon + unit * entry.rho for entry in entries]
 
 
-def _together(entries: tuple[Entry, ...], prices: list[float]) -> float:
+def _joint_price(entries: tuple[Entry, ...], prices: list[float]) -> float:
     """Return what all entries cost together: of a partition its dearest block."""
-    alone = 0.0
+    total = 0.0
     blocks: dict[tuple[int, int], float] = {}
     for entry, price in zip(entries, prices, strict=True):
         if entry.part is None:
-            alone += price
+            total += price
         else:
             blocks[entry.part] = blocks.get(entry.part, 0.0) + price
     dearest: dict[int, float] = {}
     for (partition, _), price in blocks.items():
         dearest[partition] = max(dearest.get(partition, 0.0), price)
-    return alone + math.fsum(dearest.values())
+    return total + math.fsum(dearest.values())
 
 
 def _key(entry: Entry) -> tuple[object, ...]:

@@ -56,7 +56,7 @@ GAME_EPSILON = 1.0
 
 RADIUS_POINT = Scenario(methods=("mean.clipped",), p=2, n=5000, d=20, margin=0.5)
 RADII = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 300.0, 1000.0)
-LOOKED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0)
+RADII_SHOWN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0)
 
 GAUSSIAN, STUDENT = "gaussian", "student-t"
 RIGHT = "right"
@@ -135,13 +135,13 @@ def series_points(rows: Iterable[LessonRow]) -> tuple[SeriesPoint, ...]:
 
 
 def _point(name: str, x: float, values: list[float]) -> SeriesPoint:
-    made = np.array(values)
-    mean = np.sqrt(np.mean(made**2)) if name in ERRORS else np.mean(made)
-    low, median, high = np.quantile(made, (0.1, 0.5, 0.9))
+    array = np.array(values)
+    mean = np.sqrt(np.mean(array**2)) if name in ERRORS else np.mean(array)
+    low, median, high = np.quantile(array, (0.1, 0.5, 0.9))
     return SeriesPoint(
         series=name,
         x=x,
-        trials=len(made),
+        trials=len(array),
         mean=float(mean),
         median=float(median),
         q10=float(low),
@@ -300,16 +300,16 @@ def _look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
         return row(series, method.release(rows, plan, Ledger(point.budget), rng))
 
     method = AdaptiveClipping()
-    looked = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
-    fixed = [clipped(PRIVATE, radius) for radius in LOOKED]
-    return [*fixed, clipped(BLIND), row(ADAPTIVE, looked)]
+    release = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
+    fixed = [clipped(PRIVATE, radius) for radius in RADII_SHOWN]
+    return [*fixed, clipped(BLIND), row(ADAPTIVE, release)]
 
 
 RUNS = {"tails": _tails, "neighbours": _neighbours, "radius": _radius, "look": _look}
 # Where a prediction is read: the last x of the figure.
-LAST: dict[Experiment, float] = {
+LAST_POINTS: dict[Experiment, float] = {
     "tails": SIZES[-1],
     "neighbours": GUESSES * TRIALS["neighbours"],
     "radius": RADII[-1],
-    "look": LOOKED[-1],
+    "look": RADII_SHOWN[-1],
 }

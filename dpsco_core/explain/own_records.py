@@ -48,9 +48,9 @@ class Public:
         for name in ("within", "unit"):
             value = getattr(self, name)
             require(0 < value < math.inf, name, "a finite number above 0", value)
-        least, most = span("diameter")[:2]  # The diameter is in units.
-        must = f"{least / 2 * self.unit:g} to {most / 2 * self.unit:g} at unit={self.unit:g}"
-        require(least <= 2 * self.within / self.unit <= most, "within", must, self.within)
+        smallest, largest = span("diameter")[:2]  # The diameter is in units.
+        must = f"{smallest / 2 * self.unit:g} to {largest / 2 * self.unit:g} at unit={self.unit:g}"
+        require(smallest <= 2 * self.within / self.unit <= largest, "within", must, self.within)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,16 +103,18 @@ def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
     return records
 
 
-def of_numbers(now: Scenario, *, law: str, order: float, count: int, columns: int = 1) -> Scenario:
-    """Return `now` as the estimation of the mean of so many records, a dimension a column."""
-    methods = now.methods
-    if now.problem != MEAN or now.level == "user":
+def of_numbers(
+    scenario: Scenario, *, law: str, order: float, count: int, columns: int = 1
+) -> Scenario:
+    """Return `scenario` as the estimation of the mean of so many records, a dimension a column."""
+    methods = scenario.methods
+    if scenario.problem != MEAN or scenario.level == "user":
         methods = default_methods(MEAN, "item")
-    axis, grid = now.axis, now.grid
+    axis, grid = scenario.axis, scenario.grid
     if axis in ("d", "m", "q"):
         axis, grid = "n", DEFAULT_GRIDS["n"]
     return replace(
-        now,
+        scenario,
         problem=MEAN,
         methods=methods,
         distribution=law,
@@ -133,9 +135,9 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
     Raises `InvalidInput` where the distances of all columns together are out of range.
     """
     require(len(publics) == matching.d, "columns", f"as many as d={matching.d}", len(publics))
-    most = span("diameter")[1] / 2
-    must = f"at most {most:g} units in the l2 norm over the columns"
-    require(mean_radius(publics) <= most, "within", must, mean_radius(publics))
+    largest = span("diameter")[1] / 2
+    must = f"at most {largest:g} units in the l2 norm over the columns"
+    require(mean_radius(publics) <= largest, "within", must, mean_radius(publics))
     return replace(
         matching,
         axis=None,
@@ -163,11 +165,11 @@ def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> C
     setting = setting_of_records(point)
     plan = SimpleClipping(calibration=point.calibration).plan(setting)
     width = math.sqrt(point.d)
-    beyond = (plan.clip_radius - setting.constants.mean_gradient_bound) / width
+    deviation = (plan.clip_radius - setting.constants.mean_gradient_bound) / width
     if point.d == 1:
-        excess = hinge_bias(beyond, point.p)
+        excess = hinge_bias(deviation, point.p)
     else:
-        excess = tail_excess(beyond, point.p) + max(-beyond, 0.0)
+        excess = tail_excess(deviation, point.p) + max(-deviation, 0.0)
     measure = distance_unit(publics)
     return ClipAdvice(
         radius=plan.clip_radius * measure,
@@ -223,8 +225,8 @@ def _release(
     return OwnRelease(
         method=slug,
         values=tuple(
-            one.guess + one.unit * float(value)
-            for one, value in zip(publics, release.value, strict=True)
+            public.guess + public.unit * float(value)
+            for public, value in zip(publics, release.value, strict=True)
         ),
         clip=clip * distance_unit(publics),
         spent=None if method_card(slug).privacy == "none" else release.ledger.spent(),

@@ -29,13 +29,13 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-SHOWN = 500  # records that are drawn, of those that there are
+SHOWN_RECORDS = 500  # records that are drawn, of those that there are
 RELEASES = 250
 CHOICES = 40
 USUAL_DELTA = 1e-6
 REACH = (0.25, 30.0)  # the least and the largest clip radius, where no method chooses a larger one
 RADII = 241  # at which averages and the parts of the error are known
-FEW = 0.01  # the share of the drawn records that is clipped at first, at least
+CLIPPED_SHARE = 0.01  # the share of the drawn records that is clipped at first, at least
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,7 +85,7 @@ def picture(scenario: Scenario) -> Picture:
     }
     if scenario.rho is not None:
         budget = {"epsilon": None, "delta": None, "rho": scenario.rho}
-    kept = ("n", "p", "margin", "offset", "diameter", "scale", "seed")
+    field_names = ("n", "p", "margin", "offset", "diameter", "scale", "seed")
     base = Scenario(
         methods=(SimpleClipping.card.slug,),
         distribution="skewed-pareto" if hard else scenario.distribution,
@@ -93,7 +93,7 @@ def picture(scenario: Scenario) -> Picture:
         axis=None,
         grid=(),
         **budget,
-        **{name: getattr(scenario, name) for name in kept},
+        **{name: getattr(scenario, name) for name in field_names},
     )
     return _picture(base)
 
@@ -114,7 +114,7 @@ def _picture(base: Scenario) -> Picture:
         what="clip radius",
     )
     x = law.sample(n, stream(seed, "picture", 0)).x
-    few = float(np.quantile(row_norms(x[:SHOWN]), 1 - FEW))
+    quantile = float(np.quantile(row_norms(x[:SHOWN_RECORDS]), 1 - CLIPPED_SHARE))
     budget = point.budget
     approx = budget.to_approx(USUAL_DELTA) if isinstance(budget, ZCDP) else point
     assert approx.epsilon is not None and approx.delta is not None
@@ -133,14 +133,14 @@ def _picture(base: Scenario) -> Picture:
         epsilon=approx.epsilon,
         delta=approx.delta,
         rho=plan.rho,
-        records=x[:SHOWN],
+        records=x[:SHOWN_RECORDS],
         mean=law.mean,
         plain=x.mean(axis=0),
         averages=clipped_averages(x, radii),
         clipped=clipped,
         blind=plan.clip_radius,
         best=float(best),
-        start=max(REACH[0], min(float(best), few)),
+        start=max(REACH[0], min(float(best), quantile)),
         noise=noise.reshape(RELEASES, 2),
         ladder=choice.radii,
         longer=norm_counts(DenseRows(x), choice.radii),
@@ -161,8 +161,8 @@ def clipped_averages(x: Vector, radii: Vector) -> Vector:
         counted = [np.bincount(stretch, column, minlength=len(radii) + 1) for column in columns.T]
         return np.cumsum(counted, axis=1)
 
-    inside, beyond = sums(x)[:, :-1], sums(directions)
-    total: Vector = inside + radii * (beyond[:, -1:] - beyond[:, :-1])
+    inner, outer = sums(x)[:, :-1], sums(directions)
+    total: Vector = inner + radii * (outer[:, -1:] - outer[:, :-1])
     return total.T / len(x)
 
 

@@ -50,15 +50,15 @@ class Regimes:
 
 
 def axis_values(
-    axis: str, low: float, high: float, count: int, through: float = math.nan
+    axis: str, low: float, high: float, count: int, included: float = math.nan
 ) -> Vector:
     """Return at most `count` increasing values from `low` to `high`, evenly on a log scale.
 
-    The one that is nearest to `through` gives way to it, if that is between the ends.
+    The one that is nearest to `included` gives way to it, if that is between the ends.
     """
     values = np.geomspace(low, high, count)
-    if low <= through <= high:
-        values[smallest_index(np.abs(np.log(values / through)))] = through
+    if low <= included <= high:
+        values[smallest_index(np.abs(np.log(values / included)))] = included
     return np.unique(values.round()) if is_whole(axis) else values
 
 
@@ -75,15 +75,15 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
     holds = np.empty((len(chosen), *shape), dtype=bool)
     dominant = np.empty(shape, dtype=np.intp)
     names: tuple[str, ...] = ()
-    known: dict[tuple[float, float], Setting] = {}
+    settings: dict[tuple[float, float], Setting] = {}
     for i, y in enumerate(plane.y):
         for j, x in enumerate(plane.x):
-            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
-            for k, which in enumerate(chosen):
-                terms = which.terms(setting)
+            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, settings)
+            for k, index in enumerate(chosen):
+                terms = index.terms(setting)
                 sizes = tuple(terms.values())
-                value = values[k, i, j] = float(which.combine(sizes))
-                holds[k, i, j] = not which.failures(setting)
+                value = values[k, i, j] = float(index.combine(sizes))
+                holds[k, i, j] = not index.failures(setting)
                 if k == 0:
                     names = tuple(terms)
                     dominant[i, j] = sizes.index(max(sizes)) if math.isfinite(value) else -1
@@ -93,20 +93,20 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
 
 
 def setting_at(
-    base: Scenario, changes: dict[str, float], known: dict[tuple[float, float], Setting]
+    base: Scenario, changes: dict[str, float], settings: dict[tuple[float, float], Setting]
 ) -> Setting:
     """Return the setting at a point; constants that depend on d and p only are kept."""
-    point = moved(base, changes)
+    point = with_changes(base, changes)
     key = (point.d, point.p)
-    if key not in known:
+    if key not in settings:
         setting = point.setting
         if setting.spike_probability is not None:  # a hard instance depends on n and the budget
             return replace(setting, spike_probability=None)
-        known[key] = setting
-    return replace(known[key], n=point.n, budget=point.budget)
+        settings[key] = setting
+    return replace(settings[key], n=point.n, budget=point.budget)
 
 
-def moved(point: Scenario, changes: Mapping[str, float]) -> Scenario:
+def with_changes(point: Scenario, changes: Mapping[str, float]) -> Scenario:
     """Return a scenario with other values of some fields, those of integers made whole."""
     typed: dict[str, Any] = {
         name: int(value) if is_whole(name) else float(value) for name, value in changes.items()

@@ -58,12 +58,12 @@ class Tail:
     @property
     def range(self) -> tuple[float, float]:
         """The least and the largest index of half to twice as many of the farthest."""
-        near = [
+        close = [
             index_of(shape)
             for k, shape in zip(self.farthest, self.shapes, strict=True)
             if self.used <= 2 * k <= 4 * self.used
         ]
-        return min(*near, self.index), max(*near, self.index)
+        return min(*close, self.index), max(*close, self.index)
 
     @property
     def kind(self) -> Literal["heavy", "light", "unclear"]:
@@ -74,8 +74,8 @@ class Tail:
         """
         if self.shape > 1 / LIGHT:
             return "heavy"
-        most = self.shape + CARE * (1 + max(self.shape, 0.0)) / math.sqrt(self.used)
-        return "light" if most < 1 / HEAVY else "unclear"
+        largest = self.shape + CARE * (1 + max(self.shape, 0.0)) / math.sqrt(self.used)
+        return "light" if largest < 1 / HEAVY else "unclear"
 
     @property
     def law(self) -> str:
@@ -188,28 +188,28 @@ def tail(values: Vector) -> Tail:
     """
     n = len(values)
     median = float(np.median(values))
-    used = min(int(n**0.6), MOST_FARTHEST)
-    most = min(n // 4, MOST_FARTHEST)
-    away = values - median
-    order = np.argsort(np.abs(away), kind="stable")[-most - 1 :]
-    distances = np.abs(away[order])
+    tail_count = min(int(n**0.6), MOST_FARTHEST)
+    largest_count = min(n // 4, MOST_FARTHEST)
+    deviations = values - median
+    order = np.argsort(np.abs(deviations), kind="stable")[-largest_count - 1 :]
+    distances = np.abs(deviations[order])
     require(distances[-1] > 0, "numbers", "different from one another", n)
     distances /= distances[-1]
-    steps = np.unique(np.geomspace(LEAST_FARTHEST, most, THRESHOLDS).astype(np.intp))
-    shapes = [(int(k), _shape(distances[-k - 1 :])) for k in (*steps, used)]
+    steps = np.unique(np.geomspace(LEAST_FARTHEST, largest_count, THRESHOLDS).astype(np.intp))
+    shapes = [(int(k), _shape(distances[-k - 1 :])) for k in (*steps, tail_count)]
     estimates = sorted({k: shape for k, shape in shapes if not math.isnan(shape)}.items())
     must = "ones whose farthest differ from one another"
-    require(used in dict(estimates), "numbers", must, f"{n:,} with too many equal ones")
-    above = float(np.mean(away[order[-used:]] > 0))
+    require(tail_count in dict(estimates), "numbers", must, f"{n:,} with too many equal ones")
+    share_above = float(np.mean(deviations[order[-tail_count:]] > 0))
     return Tail(
         count=n,
-        used=used,
-        shape=dict(estimates)[used],
+        used=tail_count,
+        shape=dict(estimates)[tail_count],
         farthest=tuple(k for k, _ in estimates),
         shapes=tuple(shape for _, shape in estimates),
         mean=float(np.mean(values)),
         median=median,
-        one_sided=above > ONE_SIDED or above < 1 - ONE_SIDED,
+        one_sided=share_above > ONE_SIDED or share_above < 1 - ONE_SIDED,
     )
 
 
@@ -239,6 +239,6 @@ def _shape(
 
 def central_moment(values: Vector, order: float) -> float:
     r"""Return :math:`(\frac1n\sum|x_i - \bar x|^p)^{1/p}`: the tool's unit in the data's units."""
-    away = np.abs(values - np.mean(values))
-    top = float(np.max(away))
-    return float(top * np.mean((away / top) ** order) ** (1 / order))
+    deviations = np.abs(values - np.mean(values))
+    top = float(np.max(deviations))
+    return float(top * np.mean((deviations / top) ** order) ** (1 / order))

@@ -154,12 +154,12 @@ def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
 
 def _spied(point: Scenario, slug: str, trials: int) -> Spied:
     method = make_method(slug, point.calibration, point.tuning)
-    none = np.empty(0)
+    empty = np.empty(0)
     try:
         plan = method.plan(point.setting)
     except NotApplicable as refusal:
-        return Spied(method=slug, used=none, fresh=none, refused=str(refusal))
-    used, fresh = [], []
+        return Spied(method=slug, used=empty, fresh=empty, refused=str(refusal))
+    used_scores, fresh = [], []
     for trial in range(trials):
         rng = stream(point.seed, "spy", trial)
         hidden = point.instance.problem
@@ -173,14 +173,18 @@ def _spied(point: Scenario, slug: str, trials: int) -> Spied:
         signs = np.sign(rows.x)
         spikes = signs[signs[:, 0] != 0][:_PER_TRIAL]
         biases = law.mean / mean_scale(law.spike_probability, law.moment_order)
-        others = np.where(rng.random(spikes.shape) < (1 + biases) / 2, 1.0, -1.0)
-        away = output - law.mean
+        other_records = np.where(rng.random(spikes.shape) < (1 + biases) / 2, 1.0, -1.0)
+        deviation = output - law.mean
         weight = (
-            (law.spread**2 - biases**2) / (1 - biases**2) / max(float(np.linalg.norm(away)), 1e-300)
+            (law.spread**2 - biases**2)
+            / (1 - biases**2)
+            / max(float(np.linalg.norm(deviation)), 1e-300)
         )
-        used.append((spikes - biases) @ (weight * away))
-        fresh.append((others - biases) @ (weight * away))
-    return Spied(method=slug, used=np.concatenate(used), fresh=np.concatenate(fresh), refused="")
+        used_scores.append((spikes - biases) @ (weight * deviation))
+        fresh.append((other_records - biases) @ (weight * deviation))
+    return Spied(
+        method=slug, used=np.concatenate(used_scores), fresh=np.concatenate(fresh), refused=""
+    )
 
 
 def most_caught(budget: Budget, false: Vector) -> Vector:

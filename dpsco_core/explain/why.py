@@ -32,7 +32,7 @@ SCENARIO = Scenario(
     grid=(),
 )
 LIGHT = 10.0  # the tail index that the heavy tail is compared with
-MANY = 1000 * SCENARIO.n  # records, at which the price is told last
+MANY_N = 1000 * SCENARIO.n  # records, at which the price is told last
 WORST_D = 20  # numbers of a record in the worst case: in the plane the proofs say less
 # at which the worst case is told: from the records that are shown to `MANY`, two to a factor of 10
 SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
@@ -118,28 +118,30 @@ def why() -> Why:
 
 def side(p: float) -> Side:
     """Return what a tail index makes of the records and of privacy."""
-    shown = _shown(p)
-    lengths = np.linalg.norm(shown.records, axis=1)
+    picture = _draw_picture(p)
+    lengths = np.linalg.norm(picture.records, axis=1)
     point = replace(SCENARIO, p=p)
-    known = [standing(replace(point, n=n, d=WORST_D), ("approx",)) for n in SIZES]
+    standings = [standing(replace(point, n=n, d=WORST_D), ("approx",)) for n in SIZES]
     sampling = [math.sqrt(WORST_D / n) for n in SIZES]
     return Side(
         p=p,
         middle=float(np.median(lengths)),
         farthest=float(lengths.max()),
-        shown=float(np.linalg.norm(shown.plain - shown.mean)),
+        shown=float(np.linalg.norm(picture.plain - picture.mean)),
         plain=_plain(p, SCENARIO.n),
-        best=clipping(p, shown.best),
-        later=parts(p, MANY, _shown(p, MANY).best).error / _plain(p, MANY),
-        guarantees=tuple(k.chosen("approx") / s for k, s in zip(known, sampling, strict=True)),
-        floors=tuple(k.windows["approx"].floor / s for k, s in zip(known, sampling, strict=True)),
+        best=clipping(p, picture.best),
+        later=parts(p, MANY_N, _draw_picture(p, MANY_N).best).error / _plain(p, MANY_N),
+        guarantees=tuple(k.chosen("approx") / s for k, s in zip(standings, sampling, strict=True)),
+        floors=tuple(
+            k.windows["approx"].floor / s for k, s in zip(standings, sampling, strict=True)
+        ),
         halving=times_to_halve(math.log2(_added(replace(point, n=2 * point.n)) / _added(point))),
     )
 
 
 def clipping(p: float, radius: float) -> AtRadius:
     """Return what clipping the records at a radius does, and the noise that it needs."""
-    records = _shown(p).records
+    records = _draw_picture(p).records
     release = clipped_mean(DenseRows(records), radius)
     squares = parts(p, len(records), radius)
     return AtRadius(
@@ -155,27 +157,27 @@ def clipping(p: float, radius: float) -> AtRadius:
 
 def parts(p: float, n: int, radius: float) -> SquaredParts:
     """Return the parts of the mean squared error of simple clipping, at the page's budget."""
-    law = _shown(p, n).clipped
+    law = _draw_picture(p, n).clipped
     return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho()))
 
 
 def _seen_guess(p: float, radius: float) -> float:
-    records = _shown(p).records
+    records = _draw_picture(p).records
     n = len(records)
     shift = (min(float(np.linalg.norm(records[0])), radius) + radius) / n  # to the far side
     return float(ndtr(shift / gaussian_noise_std(2 * radius / n, _rho()) / 2))
 
 
 def _plain(p: float, n: int) -> float:
-    return math.sqrt(_shown(p).clipped.whole / n)
+    return math.sqrt(_draw_picture(p).clipped.whole / n)
 
 
-def _shown(p: float, n: int = SCENARIO.n) -> Picture:
+def _draw_picture(p: float, n: int = SCENARIO.n) -> Picture:
     return picture(replace(SCENARIO, p=p, n=n))
 
 
 def _rho() -> float:
-    return _shown(SCENARIO.p).rho
+    return _draw_picture(SCENARIO.p).rho
 
 
 def _added(point: Scenario) -> float:

@@ -20,7 +20,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
-from dpsco_core.explain.regimes import moved
+from dpsco_core.explain.regimes import with_changes
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
@@ -111,41 +111,43 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         point = replace(point, epsilon=None, delta=None, rho=point.setting.rho)
     problem = problem_card(point.problem)
     laws = laws_for(problem.loss_class)
-    where = of_class(point.setting, laws)
+    conditions = of_class(point.setting, laws)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
-    wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
+    notions = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
     # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
     # Only for the losses of the hard instances are these all losses of the lower bounds' class.
-    own = loss.curvature == "linear" or loss.squared_distance
+    is_special = loss.curvature == "linear" or loss.squared_distance
     fitting = [
         b
         for b in bounds_for(point.problem, point.level)
-        if (own or point.geometry != "l2" or b.card.geometry != "lq")
+        if (is_special or point.geometry != "l2" or b.card.geometry != "lq")
         and (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
         and b.card.applies_to(loss)
-        and b.card.privacy in wanted[b.card.kind]
-        and laws in (covered(b.card, where) if b.card.kind == "upper" else (b.card.laws,))
-        and not b.failures(where)
+        and b.card.privacy in notions[b.card.kind]
+        and laws in (covered(b.card, conditions) if b.card.kind == "upper" else (b.card.laws,))
+        and not b.failures(conditions)
     ]
     values: dict[str, dict[Bound, float]] = {"upper": {}, "lower": {}}
     for b in fitting:
-        if 0 < (value := b.value(where)) < math.inf:
+        if 0 < (value := b.value(conditions)) < math.inf:
             values[b.card.kind][b] = value
     with_loss = {b: v for b, v in values["lower"].items() if b.card.losses}
     values["lower"] = with_loss or values["lower"]
     uppers = sorted(values["upper"].items(), key=lambda item: item[1])
     lowers = sorted(values["lower"].items(), key=lambda item: -item[1])
-    upper, least = uppers[0] if uppers else (None, math.inf)
-    lower, most = lowers[0] if lowers else (None, 0.0)
-    terms = {} if upper is None else upper.terms(where)
+    upper, smallest_upper = uppers[0] if uppers else (None, math.inf)
+    lower, largest_lower = lowers[0] if lowers else (None, 0.0)
+    terms = {} if upper is None else upper.terms(conditions)
     return Window(
         notion=notion,
         upper=upper,
         lower=lower,
-        ceiling=least,
-        floor=most,
-        uppers={b.card.slug: v / most if most > 0 else math.inf for b, v in uppers},
-        lowers={b.card.slug: v / least for b, v in lowers},
+        ceiling=smallest_upper,
+        floor=largest_lower,
+        uppers={
+            b.card.slug: v / largest_lower if largest_lower > 0 else math.inf for b, v in uppers
+        },
+        lowers={b.card.slug: v / smallest_upper for b, v in lowers},
         shares={n: 1 - upper.combined(terms | {n: 0.0}) / upper.combined(terms) for n in terms}
         if upper
         else {},
@@ -244,20 +246,20 @@ def _span(x: float | None, point: Scenario) -> Span | Missing:
     """Return the window at a point, or what it lacks."""
     notion = notions_of(point)[0]
     if point.problem == "mean" and point.m == 1:
-        known = standing(point, (notion,))
-        here, start = known.windows[notion], known.start
+        standings = standing(point, (notion,))
+        own_window, start = standings.windows[notion], standings.start
     else:
-        here, start = window(point, notion), worst_start(point)
-    if here.lower is None:
+        own_window, start = window(point, notion), worst_start(point)
+    if own_window.lower is None:
         if point.geometry == "l2":
             return "lower bound for the loss"
         return "l2 ball" if _has_lower(point) else "lower bound on the set"
-    if not math.isfinite(min(here.ceiling, start)):
+    if not math.isfinite(min(own_window.ceiling, start)):
         return "upper bound"
-    upper = here.upper if here.ceiling < start else None
-    high = min(here.ceiling, start)
-    low = min(here.floor, high)
-    return Span(x=x, low=low, high=high, lower=here.lower, upper=upper)
+    upper = own_window.upper if own_window.ceiling < start else None
+    high = min(own_window.ceiling, start)
+    low = min(own_window.floor, high)
+    return Span(x=x, low=low, high=high, lower=own_window.lower, upper=upper)
 
 
 def _has_lower(point: Scenario) -> bool:
@@ -290,15 +292,15 @@ def worst_start(point: Scenario) -> float:
     and smoothness leave at the centre of the ball. Infinite of other losses, where the class of the
     lower bounds has more than the loss at hand.
     """
-    known = of_class(point.setting).constants
+    class_constants = of_class(point.setting).constants
     if point.problem == "mean":
-        return known.mean_gradient_bound
+        return class_constants.mean_gradient_bound
     if problem_card(point.problem).loss_class.curvature == "convex":
         return math.inf
-    radius = known.diameter / 2
-    ends = [known.mean_gradient_bound * radius]
-    if known.minimum_interior and math.isfinite(known.smoothness):
-        ends.append(known.smoothness * radius**2 / 2)
+    radius = class_constants.diameter / 2
+    ends = [class_constants.mean_gradient_bound * radius]
+    if class_constants.minimum_interior and math.isfinite(class_constants.smoothness):
+        ends.append(class_constants.smoothness * radius**2 / 2)
     return min(ends)
 
 
@@ -320,4 +322,4 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
     """Return what is proven at other values of a field."""
-    return tuple(standing(moved(point, {field: v})) for v in values)
+    return tuple(standing(with_changes(point, {field: v})) for v in values)

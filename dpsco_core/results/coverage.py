@@ -33,7 +33,7 @@ class Coverage:
 
         Examples
         --------
-        >>> round(Coverage(method="mean.clipped", trials=20, inside=20).low, 4)  # 0.025 ** (1 / 20)
+        >>> round(Coverage(method="mean.clipped", trials=20, covering_trials=20).low, 4)
         0.8316
         """
         if self.covering_trials == 0:
@@ -80,7 +80,7 @@ def axis_start(rows: Iterable[Coverage], step: float = 0.1, largest_start: float
 
     Examples
     --------
-    >>> lowest([Coverage(method="mean.clipped", trials=5, inside=5)])  # 0.025 ** (1 / 5) = 0.478
+    >>> axis_start([Coverage(method="mean.clipped", trials=5, covering_trials=5)])
     0.4
     """
     lowest_end = min((row.low for row in rows), default=1.0)

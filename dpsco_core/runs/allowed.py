@@ -106,8 +106,8 @@ def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) ->
     try:
         scenario.validate(limits)
         companions = companions_of(scenario)
-        for other in companions:
-            other.validate(limits)
+        for companion in companions:
+            companion.validate(limits)
     except InvalidInput as problem:
         return str(problem)
     count = scenario.cells + sum(other.cells for other in companions)

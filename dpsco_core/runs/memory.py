@@ -62,12 +62,12 @@ def bytes_free() -> float:
     """Return the bytes that this process may still take; infinite if the system does not say."""
     limits = [_machine()]
     for limit_file, usage_file, cached in GROUPS:
-        limit, used = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))
-        if limit < math.inf and used < math.inf:
+        limit, usage = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))
+        if limit < math.inf and usage < math.inf:
             stat = _text((FOLDER / usage_file).with_name("memory.stat"))
             counts = dict(line.split() for line in stat.splitlines())
-            used -= _number(counts.get(cached, "0"))
-            limits.append(max(limit - used, 0.0))
+            usage -= _number(counts.get(cached, "0"))
+            limits.append(max(limit - usage, 0.0))
     return min(limits)
 
 

@@ -71,9 +71,9 @@ def run_seconds(cost: MethodCost, plan: Plan, n: int, problem: str) -> float:
 def move_seconds(setting: Setting, mirror: PowerMirror | None) -> float:
     """Return the seconds of returning to the set: by a projection or a mirror step."""
     body = setting.body
-    inside, outside = (where.seconds(0, body.d) for where in PROJECTIONS[type(body)])
+    inside_price, outside_price = (where.seconds(0, body.d) for where in PROJECTIONS[type(body)])
     leaving = LEAVING[setting.constants.minimum_interior]
-    projected = (1 - leaving) * inside + leaving * outside
+    projected = (1 - leaving) * inside_price + leaving * outside_price
     if mirror is None:
         return projected
     is_own_map = isinstance(body, LqBall) and body.exponent == mirror.exponent

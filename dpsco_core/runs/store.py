@@ -104,8 +104,8 @@ class Store:
         """Return the address by which SQLite opens the file; raises `StoreError` if it may not."""
         with self._in_a_sentence("opened"):
             is_new = not self.path.exists() or self.path.stat().st_size == 0
-        there = "a file that exists and is not empty"
-        require(not (read_only and is_new), "store", there, self.path)
+        condition = "a file that exists and is not empty"
+        require(not (read_only and is_new), "store", condition, self.path)
         mode = "mode=ro" if read_only else "mode=rwc"
         if not is_new and not self._writable():
             if not read_only:

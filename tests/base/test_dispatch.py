@@ -27,18 +27,20 @@ def threads() -> Iterator[Executor]:
 
 
 def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
-    seen: dict[int, list[int]] = defaultdict(list)
+    tasks_by_thread: dict[int, list[int]] = defaultdict(list)
 
     def work(task: int) -> int:
-        seen[threading.get_ident()].append(task)
+        tasks_by_thread[threading.get_ident()].append(task)
         return -task
 
     results = dict(in_groups(threads, work, range(100 * RUN), alike))
     assert results == {task: -task for task in range(100 * RUN)}
-    ran = list(seen.values())
-    assert sum(map(len, ran)) == 100 * RUN
-    drawn = sum(1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in ran)
-    assert drawn <= 150  # what is shared is made about once a run, not once a task
+    runs = list(tasks_by_thread.values())
+    assert sum(map(len, runs)) == 100 * RUN
+    shared_count = sum(
+        1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in runs
+    )
+    assert shared_count <= 150  # what is shared is made about once a run, not once a task
 
 
 def test_what_a_worker_did_not_come_to_goes_to_another(
@@ -102,10 +104,10 @@ class Deadly(Executor):
         self.deadly = deadly
         self.restarts = 0
         self.broken = False
-        self.held: list[list[int]] = [[]]  # after every start
+        self.calls_held: list[list[int]] = [[]]  # after every start
 
     def submit(self, fn, /, *args, **kwargs):
-        self.held[-1].append(args[0])
+        self.calls_held[-1].append(args[0])
         self.broken |= args[0] in self.deadly
         future: Future[object] = Future()
         if self.broken:
@@ -117,7 +119,7 @@ class Deadly(Executor):
     def restart(self) -> None:
         self.restarts += 1
         self.broken = False
-        self.held.append([])
+        self.calls_held.append([])
 
 
 def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
@@ -128,21 +130,21 @@ def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_
         labels.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
     assert sorted(labels) == [number for number in range(100) if number != 8]
     assert executor.restarts == 3
-    assert executor.held[-1][-1] == 8  # alone, and last
+    assert executor.calls_held[-1][-1] == 8  # alone, and last
 
 
 def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
-    once = Deadly(8)
+    dies_once = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
     labels: list[int] = []
-    for label, _ in finished(once, abs, lambda: next(calls, None), 6):
+    for label, _ in finished(dies_once, abs, lambda: next(calls, None), 6):
         labels.append(label)
-        once.deadly = () if once.restarts else once.deadly
+        dies_once.deadly = () if dies_once.restarts else dies_once.deadly
     assert sorted(labels) == list(range(100))
-    always = Deadly(*range(100))
+    dies_always = Deadly(*range(100))
     with pytest.raises(WorkersLost, match="got 4 deaths in a row"):
-        list(in_order(always, abs, range(100)))
-    assert always.restarts == 3
+        list(in_order(dies_always, abs, range(100)))
+    assert dies_always.restarts == 3
 
 
 def test_an_executor_that_cannot_start_again_is_said() -> None:

@@ -12,8 +12,16 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import FUNCTIONS, LETTERS, LONGEST, parse_formula
 from tests.folded import each
 
-AT = {"n": 1000.0, "d": 16.0, "m": 1.0, "p": 3.0, "epsilon": 0.5, "delta": 1e-6, "rho": 0.02}
-AT |= {"D": 4.0, "q": 1.5, "L": 2.0, "kappa": 10.0, "width": 3.7}
+LETTER_VALUES = {
+    "n": 1000.0,
+    "d": 16.0,
+    "m": 1.0,
+    "p": 3.0,
+    "epsilon": 0.5,
+    "delta": 1e-6,
+    "rho": 0.02,
+}
+LETTER_VALUES |= {"D": 4.0, "q": 1.5, "L": 2.0, "kappa": 10.0, "width": 3.7}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +45,7 @@ AT |= {"D": 4.0, "q": 1.5, "L": 2.0, "kappa": 10.0, "width": 3.7}
     ],
 )
 def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: float) -> None:
-    assert parse_formula(text).value(AT) == pytest.approx(value)
+    assert parse_formula(text).value(LETTER_VALUES) == pytest.approx(value)
 
 
 @each(
@@ -83,18 +91,18 @@ def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
 
 
 def test_a_name_that_is_not_known_is_said_with_those_that_are() -> None:
-    known = r"n, d, m, p, epsilon, .*, sqrt, log, ln, exp, min, max"
-    with pytest.raises(InvalidInput, match=f"^formula must be made of {known}, got foo\\.$"):
+    names = r"n, d, m, p, epsilon, .*, sqrt, log, ln, exp, min, max"
+    with pytest.raises(InvalidInput, match=f"^formula must be made of {names}, got foo\\.$"):
         parse_formula("d/(n*foo)")
 
 
 @pytest.mark.parametrize("text", ["1/0", "log(0)", "sqrt(-1)", "(-8)^(1/3)", "0*exp(1000)-1/0"])
 def test_where_a_formula_has_no_value_it_is_not_a_finite_number(text: str) -> None:
-    assert not math.isfinite(parse_formula(text).value(AT))
+    assert not math.isfinite(parse_formula(text).value(LETTER_VALUES))
 
 
 def test_a_power_that_is_too_large_is_infinite_and_quick() -> None:
-    assert parse_formula("9^9^9^9^9").value(AT) == math.inf
+    assert parse_formula("9^9^9^9^9").value(LETTER_VALUES) == math.inf
 
 
 def test_letters_are_listed_once_under_their_own_names() -> None:
@@ -112,11 +120,13 @@ def test_random_texts_are_read_or_refused_and_never_run() -> None:
             formula = parse_formula(text)
         except InvalidInput:
             continue
-        value = formula.value(AT)
+        value = formula.value(LETTER_VALUES)
         assert isinstance(value, float)
         if not any(name in text for name in FUNCTIONS) and math.isfinite(value):
             plain = text.strip().replace("^", "**")
-            names = AT | {letter: AT[name] for letter, name in LETTERS.items()}
+            names = LETTER_VALUES | {
+                letter: LETTER_VALUES[name] for letter, name in LETTERS.items()
+            }
             numbers = re.sub(r"(?<![\w.])0+(?=\d)", "", plain)  # Python refuses 007
             expected = eval(numbers, {"__builtins__": {}}, names)
             assert expected == pytest.approx(value)

@@ -14,17 +14,17 @@ import pytest
 
 from dpsco_core.base.dispatch import finished, uninterrupted
 
-OURS = signal.getsignal(signal.SIGINT)
+DEFAULT_HANDLER = signal.getsignal(signal.SIGINT)
 
 
 def press_ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def pressed_within(after: Callable[[], object]) -> None:
+def pressed_within(action: Callable[[], object]) -> None:
     with uninterrupted():
         press_ctrl_c()
-        after()
+        action()
 
 
 def failing() -> None:
@@ -37,50 +37,50 @@ def test_ctrl_c_waits_for_the_end_of_the_block() -> None:
     with pytest.raises(KeyboardInterrupt):
         pressed_within(lambda: reached.append("the end"))
     assert reached == ["the end"]
-    assert signal.getsignal(signal.SIGINT) is OURS
+    assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
 def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
         pressed_within(failing)
     assert isinstance(caught.value.__context__, ValueError)
-    assert signal.getsignal(signal.SIGINT) is OURS
+    assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
     with pytest.raises(ValueError, match="bad"):
         failing()
-    assert signal.getsignal(signal.SIGINT) is OURS
+    assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
 def test_another_thread_and_another_way_to_end_are_left_alone() -> None:
-    seen: list[Any] = []
+    frames: list[Any] = []
 
     def look() -> None:
         with uninterrupted():
-            seen.append(signal.getsignal(signal.SIGINT))
+            frames.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)
     thread.start()
     thread.join()
-    assert seen == [OURS]
+    assert frames == [DEFAULT_HANDLER]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with uninterrupted():
             press_ctrl_c()
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
-        signal.signal(signal.SIGINT, OURS)
+        signal.signal(signal.SIGINT, DEFAULT_HANDLER)
 
 
 class Pressed(Future[int]):
     """A future during one of whose calls somebody presses Ctrl-C."""
 
-    def __init__(self, at: str) -> None:
+    def __init__(self, step: str) -> None:
         super().__init__()
-        self.at = at
+        self.step = step
         self.whole: list[str] = []
 
     def _note(self, name: str, call: Callable[[], Any]) -> Any:
-        if name == self.at:
-            self.at = ""
+        if name == self.step:
+            self.step = ""
             press_ctrl_c()
         result = call()
         self.whole.append(name)
@@ -105,33 +105,33 @@ class Pressed(Future[int]):
 class AtOnce(Executor):
     """Runs the first call at once and never the second."""
 
-    def __init__(self, at: str) -> None:
-        self.at = at
-        self.given: list[Pressed] = []
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.submitted: list[Pressed] = []
 
     def submit(self, fn: Callable[..., int], /, *args: Any, **kwargs: Any) -> Future[int]:
-        if self.at == "submit" and not self.given:
+        if self.step == "submit" and not self.submitted:
             press_ctrl_c()
-        future = Pressed(self.at)
-        if not self.given:
+        future = Pressed(self.step)
+        if not self.submitted:
             future.set_result(fn(*args, **kwargs))
-        self.given.append(future)
+        self.submitted.append(future)
         return future
 
 
-def work(executor: Executor, at: str) -> None:
+def work(executor: Executor, step: str) -> None:
     """Run two calls, and stop reading after the first."""
     todo = iter([("a", 2), ("b", 3)])
     with closing(finished(executor, abs, lambda: next(todo, None), most_calls=2)) as results:
         next(results)
-        assert at == "cancel"
+        assert step == "cancel"
 
 
-@pytest.mark.parametrize("at", ["submit", "callback", "exception", "result", "cancel"])
-def test_a_call_of_the_executor_is_finished_before_ctrl_c_ends_the_work(at: str) -> None:
-    executor = AtOnce(at)
+@pytest.mark.parametrize("step", ["submit", "callback", "exception", "result", "cancel"])
+def test_a_call_of_the_executor_is_finished_before_ctrl_c_ends_the_work(step: str) -> None:
+    executor = AtOnce(step)
     with pytest.raises(KeyboardInterrupt):
-        work(executor, at)
-    assert at == "submit" or any(at in future.whole for future in executor.given)
-    assert all("callback" in future.whole and future.done() for future in executor.given)
-    assert signal.getsignal(signal.SIGINT) is OURS
+        work(executor, step)
+    assert step == "submit" or any(step in future.whole for future in executor.submitted)
+    assert all("callback" in future.whole and future.done() for future in executor.submitted)
+    assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER

@@ -27,32 +27,34 @@ def test_a_limit_that_is_none_is_refused_by_name(text: str) -> None:
 
 
 def test_threads_that_take_turns_make_each_value_once() -> None:
-    made: list[tuple[str, int]] = []
+    calls: list[tuple[str, int]] = []
     turn = threading.Barrier(2, timeout=30)
-    double = LastOfThread(lambda x: made.append((threading.current_thread().name, x)) or 2 * x)
-    got: dict[int, list[int]] = {}
+    double = LastOfThread(lambda x: calls.append((threading.current_thread().name, x)) or 2 * x)
+    answers: dict[int, list[int]] = {}
 
     def work(x: int) -> None:
-        got[x] = []
+        answers[x] = []
         for _ in range(5):
             turn.wait()
-            got[x].append(double(x))
+            answers[x].append(double(x))
 
     threads = [threading.Thread(target=work, args=(x,), name=str(x)) for x in (1, 2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert got == {1: [2] * 5, 2: [4] * 5}
-    assert sorted(made) == [("1", 1), ("2", 2)]
+    assert answers == {1: [2] * 5, 2: [4] * 5}
+    assert sorted(calls) == [("1", 1), ("2", 2)]
 
 
 def test_the_last_value_goes_before_the_next_is_made() -> None:
-    seen: list[object] = []
-    made = LastOfThread(lambda x: seen.append(made._cache.last) or x)
-    made(1)
-    made(2)
-    assert seen == [None, None]
-    made.cache_clear()
-    made(2)
-    assert len(seen) == 3
+    cached_values: list[object] = []
+    cached_function = LastOfThread(
+        lambda x: cached_values.append(cached_function._cache.value) or x
+    )
+    cached_function(1)
+    cached_function(2)
+    assert cached_values == [None, None]
+    cached_function.cache_clear()
+    cached_function(2)
+    assert len(cached_values) == 3

@@ -19,7 +19,7 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-EVERY = tuple(
+ALL_CLASSES = tuple(
     value for value in vars(classes).values() if isinstance(value, LossClass)
 )  # the named ones
 ISSUE = [
@@ -34,31 +34,33 @@ def own_class(problem: str) -> LossClass:
 
 @each("slug", BOUND_SLUGS)
 def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> None:
-    card, asked = bound(slug).card, {h.text for h in bound(slug).hypotheses}
-    own = card.loss_class
-    assert (own == classes.MEAN) == (card.problems == ("mean",))
-    assert own.strongly_convex == any("strongly convex" in text for text in asked) or (
+    card, hypotheses = bound(slug).card, {h.text for h in bound(slug).hypotheses}
+    loss_class = card.loss_class
+    assert (loss_class == classes.MEAN) == (card.problems == ("mean",))
+    assert loss_class.strongly_convex == any("strongly convex" in text for text in hypotheses) or (
         slug == "lower.sco-strong.width"  # lambda is in its hypothesis on L/M
         or card.of_law  # it is about one loss
     )
     if card.kind == "upper":
-        smooth = any("smooth" in text for text in asked)
-        assert own.smooth == (smooth or own.squared_distance)
-        assert own.generalised_linear == ("a generalised linear loss" in asked)
-    assert own.lipschitz == ("every record's loss is Lipschitz" in asked)
+        smooth = any("smooth" in text for text in hypotheses)
+        assert loss_class.smooth == (smooth or loss_class.squared_distance)
+        assert loss_class.generalised_linear == ("a generalised linear loss" in hypotheses)
+    assert loss_class.lipschitz == ("every record's loss is Lipschitz" in hypotheses)
 
 
 @each("slug", BOUND_SLUGS)
 def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) -> None:
-    which = bound(slug)
-    card = which.card
-    inside = {p for p in ("mean", *SCO_PROBLEMS) if own_class(p).has_curvature_of(card.loss_class)}
-    assert set(card.problems) <= inside
+    row = bound(slug)
+    card = row.card
+    problems = {
+        p for p in ("mean", *SCO_PROBLEMS) if own_class(p).has_curvature_of(card.loss_class)
+    }
+    assert set(card.problems) <= problems
     if card.of_law:
-        inside = {card.instance_problem}
-    records = "every record's loss is strongly convex" in {h.text for h in which.hypotheses}
+        problems = {card.instance_problem}
+    records = "every record's loss is strongly convex" in {h.text for h in row.hypotheses}
     if not records:  # least squares is strongly convex in expectation only
-        assert set(card.problems) == inside
+        assert set(card.problems) == problems
     if card.kind == "upper":
         assert all(card.applies_to(own_class(p)) for p in card.problems)
     else:
@@ -79,11 +81,11 @@ def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> No
     assert not classes.LINEAR.is_within(classes.LIPSCHITZ)
     assert not classes.CONVEX.is_within(classes.SMOOTH)
     assert not classes.MEAN.is_within(classes.CONVEX) and not classes.CONVEX.is_within(classes.MEAN)
-    for a, b, c in product(EVERY, repeat=3):
+    for a, b, c in product(ALL_CLASSES, repeat=3):
         assert a.is_within(a)
         assert a == b or not (a.is_within(b) and b.is_within(a))
         assert a.is_within(c) or not (a.is_within(b) and b.is_within(c))
-    assert len({str(c) for c in EVERY}) == len(EVERY)
+    assert len({str(c) for c in ALL_CLASSES}) == len(ALL_CLASSES)
     assert str(classes.SMOOTH_LIPSCHITZ_STRONG) == "smooth Lipschitz strongly convex"
     assert classes.SQUARED_DISTANCE.is_within(classes.SMOOTH_STRONG)
     assert not classes.SMOOTH_STRONG.has_curvature_of(classes.SQUARED_DISTANCE)
@@ -92,15 +94,15 @@ def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> No
 
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
 def test_a_problem_certifies_what_its_class_says(problem: str) -> None:
-    own = own_class(problem)
+    problem_class = own_class(problem)
     for law in ("student-t", "hypercube"):
-        at = Scenario(problem=problem, distribution=law, methods=(), n=100, d=3).validate()
-        constants = at.setting.constants
+        scenario = Scenario(problem=problem, distribution=law, methods=(), n=100, d=3).validate()
+        constants = scenario.setting.constants
         if law == "student-t":  # the features of a hard instance lie on one line
-            assert own.strongly_convex == (constants.strong_convexity > 0)
-        assert constants.sample_smoothness < float("inf") or not own.smooth
-        assert constants.lipschitz < float("inf") or not own.lipschitz
-        assert (own.curvature == "linear") == (constants.structure == "linear")
+            assert problem_class.strongly_convex == (constants.strong_convexity > 0)
+        assert constants.sample_smoothness < float("inf") or not problem_class.smooth
+        assert constants.lipschitz < float("inf") or not problem_class.lipschitz
+        assert (problem_class.curvature == "linear") == (constants.structure == "linear")
 
 
 def test_a_lower_bound_counts_only_where_the_class_of_the_problem_holds_its_hard_instance() -> None:
@@ -134,18 +136,18 @@ def test_a_lower_bound_of_another_class_may_be_above_a_proven_upper_bound(
     point: Scenario, upper: str
 ) -> None:
     proven = evaluate(point, bound(upper))
-    other = evaluate(point, bound("lower.sco.hypercube-cdp"))
-    assert not proven.failures and not other.failures
-    assert proven.applies and not other.applies
-    assert proven.value < other.value
+    evaluation = evaluate(point, bound("lower.sco.hypercube-cdp"))
+    assert not proven.failures and not evaluation.failures
+    assert proven.applies and not evaluation.applies
+    assert proven.value < evaluation.value
 
 
 @each("problem", ["mean", *SCO_PROBLEMS])
 @each("level", get_args(Level))
 def test_the_bounds_of_the_smallest_class_come_first(problem: str, level: Level) -> None:
-    own = own_class(problem)
+    problem_class = own_class(problem)
     cards = [b.card for b in bounds_for(problem, level)]
-    keys = [(c.is_wider(own), not c.applies_to(own)) for c in cards]
+    keys = [(c.is_wider(problem_class), not c.applies_to(problem_class)) for c in cards]
     assert keys == sorted(keys)
     known = [b.card for b in BOUNDS]
     for key in set(keys):

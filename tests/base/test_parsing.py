@@ -37,9 +37,9 @@ def test_a_number_survives_the_way_to_text_and_back(value: float) -> None:
 @settings(deadline=None)
 @given(value=st.integers(-(10**38), 10**38))
 def test_an_integer_of_any_size_survives_the_way_to_text_and_back(value: int) -> None:
-    back = parse("seed", to_text(value))
-    assert back == value
-    assert type(back) is int
+    parsed = parse("seed", to_text(value))
+    assert parsed == value
+    assert type(parsed) is int
 
 
 @settings(deadline=None)
@@ -97,13 +97,13 @@ def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any)
     ],
 )
 def test_text_numbers_and_lists_are_taken(name: str, text: Any, value: Any) -> None:
-    back = parse(name, text)
-    assert back == value
-    assert type(back) is type(value)
+    parsed = parse(name, text)
+    assert parsed == value
+    assert type(parsed) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("n", "ten", "n must be an integer, got n=ten."),
         ("n", "1.5", "n must be an integer, got n=1.5."),
@@ -135,11 +135,11 @@ def test_text_numbers_and_lists_are_taken(name: str, text: Any, value: Any) -> N
     ],
 )
 def test_what_cannot_be_read_is_named_with_what_is_allowed(
-    name: str, value: Any, said: str
+    name: str, value: Any, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as problem:
         parse(name, value)
-    assert sentence(problem) == said
+    assert sentence(problem) == message
 
 
 def test_a_number_that_is_none_reaches_the_check_of_its_range() -> None:
@@ -181,7 +181,7 @@ def test_ranges_include_their_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "said"),
+    ("check", "message"),
     [
         (lambda: real("p", 1.5, 2, 100), "p must be at least 2 and at most 100, got p=1.5."),
         (lambda: real("p", math.nan, 2, 100), "p must be at least 2 and at most 100, got p=nan."),
@@ -194,16 +194,16 @@ def test_ranges_include_their_ends() -> None:
         (lambda: one_of("geometry", "l1", ("l2",)), "geometry must be l2, got geometry=l1."),
     ],
 )
-def test_a_range_is_named_with_its_value(check: Any, said: str) -> None:
+def test_a_range_is_named_with_its_value(check: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         check()
-    assert sentence(problem) == said
+    assert sentence(problem) == message
 
 
 @pytest.mark.parametrize("text", ["1e15", "1e50", "1.7e308", "-1e50", "inf", "nan", "12.5", "7.0"])
 def test_large_numbers_of_a_grid_come_back(text: str) -> None:
     read = parse("grid", text)
-    again = parse("grid", json.loads(json.dumps(to_plain(read))))
-    assert repr(again) == repr(read)
+    parsed = parse("grid", json.loads(json.dumps(to_plain(read))))
+    assert repr(parsed) == repr(read)
     assert repr(parse("grid", to_text(read))) == repr(read)
     assert all(len(part) <= 24 for part in to_text(read).split(","))

@@ -43,15 +43,17 @@ def test_text_around_formulas_stays_as_it_is() -> None:
 
 def formulas() -> list[str]:
     """Return every formula of a story or a bound."""
-    said = [text for slug in METHOD_SLUGS for text in texts(story(slug))]
-    inside = [formula for text in said for formula in re.findall(r"\$([^$]*)\$", text)]
-    return [*inside, *(bound.card.latex for bound in BOUNDS)]
+    story_texts = [text for slug in METHOD_SLUGS for text in texts(story(slug))]
+    story_formulas = [
+        formula for text in story_texts for formula in re.findall(r"\$([^$]*)\$", text)
+    ]
+    return [*story_formulas, *(bound.card.latex for bound in BOUNDS)]
 
 
 def test_every_command_of_a_story_or_a_bound_is_known() -> None:
     assert len(formulas()) > 500
-    used = {m for text in formulas() for m in re.findall(r"\\([A-Za-z]+|.)", text)}
-    assert used <= KNOWN_COMMANDS
+    commands = {m for text in formulas() for m in re.findall(r"\\([A-Za-z]+|.)", text)}
+    assert commands <= KNOWN_COMMANDS
 
 
 def test_no_formula_leaves_a_command_and_brackets_match() -> None:
@@ -65,5 +67,5 @@ def test_no_formula_leaves_a_command_and_brackets_match() -> None:
 @each("slug", METHOD_SLUGS)
 def test_a_method_is_told_without_latex(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["about", slug])
-    told = capsys.readouterr().out
-    assert slug in told and "\\" not in told and "$" not in told
+    output = capsys.readouterr().out
+    assert slug in output and "\\" not in output and "$" not in output

@@ -26,15 +26,17 @@ def itself(value: float) -> float:
 
 @pytest.mark.parametrize("values", HOPELESS, ids=str)
 def test_a_search_without_a_finite_value_refuses_and_says_of_what(values: list[float]) -> None:
-    with pytest.raises(NotApplicable, match="no clip radius with a finite predicted error") as at:
+    with pytest.raises(
+        NotApplicable, match="no clip radius with a finite predicted error"
+    ) as error:
         smallest(values, itself, what="clip radius")
-    assert at.value.nearest
+    assert error.value.nearest
     assert smallest_or(values, itself, "none") == "none"
 
 
-@pytest.mark.parametrize("first", [math.nan, math.inf, -math.inf])
-def test_a_value_that_is_not_finite_is_passed_over_wherever_it_stands(first: float) -> None:
-    for values in ([first, 3.0, 2.0], [3.0, first, 2.0], [3.0, 2.0, first]):
+@pytest.mark.parametrize("bad_value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_not_finite_is_passed_over_wherever_it_stands(bad_value: float) -> None:
+    for values in ([bad_value, 3.0, 2.0], [3.0, bad_value, 2.0], [3.0, 2.0, bad_value]):
         assert smallest(values, itself, what="step") == 2.0
         assert values[int(smallest_index(values))] == 2.0
 
@@ -44,7 +46,7 @@ def test_the_first_of_equals_is_taken_and_a_gain_must_be_worth_it() -> None:
     assert smallest(pairs[:2], lambda pair: pair[0], what="pair")[1] == "a"
     assert smallest(pairs[:3], lambda pair: pair[0], what="pair", gain=0.1)[1] == "a"
     assert smallest(pairs, lambda pair: pair[0], what="pair", gain=0.1)[1] == "d"
-    assert smallest([None], lambda nothing: 1.0, what="thing") is None
+    assert smallest([None], lambda candidate: 1.0, what="thing") is None
 
 
 def test_an_overflow_counts_as_infinite() -> None:
@@ -64,21 +66,21 @@ def test_the_smallest_along_an_axis_is_none_where_no_entry_is_finite() -> None:
 def test_searches_over_numbers_refuse_too(value: float) -> None:
     with pytest.raises(NotApplicable, match="no regulariser"):
         smallest_between(lambda x: value, 0.0, 1.0, what="regulariser")
-    for most in (1, 2, 1000):
+    for largest in (1, 2, 1000):
         with pytest.raises(NotApplicable, match="no number of steps"):
-            best_count(lambda k: value, most, what="number of steps")
+            best_count(lambda k: value, largest, what="number of steps")
     assert best_log(lambda x: value, 0.0, 1.0)[0] == math.inf
 
 
 def test_a_search_between_two_numbers_finds_the_valley() -> None:
-    where, least = smallest_between(lambda x: (x - 0.3) ** 2 + 1, 0.0, 1.0, what="regulariser")
-    assert (where, least) == pytest.approx((0.3, 1.0), abs=1e-5)
+    place, value = smallest_between(lambda x: (x - 0.3) ** 2 + 1, 0.0, 1.0, what="regulariser")
+    assert (place, value) == pytest.approx((0.3, 1.0), abs=1e-5)
 
 
 @pytest.mark.parametrize("wall", [math.inf, math.nan])
 def test_grids_find_a_valley_behind_values_that_are_not_finite(wall: float) -> None:
     best = best_count(lambda k: wall if k < 10 else abs(k - 37.2), 1000, what="number of steps")
     assert best == 37
-    least, where = best_log(lambda x: wall if x < 0.5 else (x - 0.7) ** 2, 0.0, 1.0)
-    assert where == pytest.approx(0.7, abs=1e-2)
-    assert least < 1e-4
+    value, place = best_log(lambda x: wall if x < 0.5 else (x - 0.7) ** 2, 0.0, 1.0)
+    assert place == pytest.approx(0.7, abs=1e-2)
+    assert value < 1e-4

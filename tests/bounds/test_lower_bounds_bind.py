@@ -330,7 +330,7 @@ def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str) -> None:
 
 # -- the check can fail ---------------------------------------------------------------------------
 
-MANY_RECORDS = Scenario(
+MANY_N = Scenario(
     distribution="hypercube", n=40_000, d=16, p=2, diameter=100, offset=0.0, **ZCDP_LOW
 )
 
@@ -338,14 +338,14 @@ MANY_RECORDS = Scenario(
 @pytest.mark.parametrize("distribution", ["hypercube", "spike"])
 def test_the_sample_mean_of_many_records_is_seen_not_to_be_private(distribution: str) -> None:
     # So strict a budget that the instance has many spikes, and the average sees the pattern.
-    scenario = replace(MANY_RECORDS, d=64, rho=1e-4, distribution=distribution)
+    scenario = replace(MANY_N, d=64, rho=1e-4, distribution=distribution)
     made = list(compare(scenario, "mean.sample", trials=30, claims=("zcdp",)))
     assert made
     assert any(c.below for c in made)
 
 
 def test_an_estimator_that_knows_the_answer_is_seen() -> None:
-    (honest, *_) = compare(MANY_RECORDS, "mean.clipped", trials=30)
+    (honest, *_) = compare(MANY_N, "mean.clipped", trials=30)
     assert not honest.below
     assert replace(honest, errors=np.zeros(30)).below
     assert replace(honest, errors=honest.errors / honest.ratio / 2).below
@@ -354,7 +354,7 @@ def test_an_estimator_that_knows_the_answer_is_seen() -> None:
 def test_an_estimator_whose_noise_is_missing_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian, "add_gaussian_noise", lambda value, *_: value)
     methods = ("mean.clipped", "mean.cwme-cdp", "mean.smoothed")
-    seen = {c.method for m in methods for c in compare(MANY_RECORDS, m, trials=30) if c.below}
+    seen = {c.method for m in methods for c in compare(MANY_N, m, trials=30) if c.below}
     assert seen
 
 
@@ -364,7 +364,7 @@ def test_the_empirical_minimiser_of_many_records_is_seen_not_to_be_private(
     problem: str, distribution: str
 ) -> None:
     scenario = replace(
-        MANY_RECORDS, problem=problem, d=64, rho=1e-4, distribution=distribution, methods=()
+        MANY_N, problem=problem, d=64, rho=1e-4, distribution=distribution, methods=()
     )
     made = list(compare(scenario, "sco.erm", trials=20, claims=("zcdp",)))
     assert made
@@ -378,7 +378,7 @@ def test_an_optimiser_whose_noise_is_missing_is_seen(
     # Objective perturbation minimises its objective whatever the noise; the tuned step sizes of the
     # descents expect it, and move little.
     strict = {"epsilon": 0.03, "delta": 1e-6, "rho": None}
-    scenario = replace(MANY_RECORDS, problem=problem, n=4000, d=64, methods=(), **strict)
+    scenario = replace(MANY_N, problem=problem, n=4000, d=64, methods=(), **strict)
     (honest, *_) = compare(scenario, "sco.objective-perturbation", trials=12)
     assert not honest.below
     monkeypatch.setattr(gaussian, "add_gaussian_noise", lambda value, *_: value)

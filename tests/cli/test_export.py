@@ -64,13 +64,15 @@ def test_studies_that_differ_in_any_field_differ_in_the_table(tmp_path: Path, ki
     studies = [SMALL, *(replace(SMALL, **change) for change in changes)]
     table = exported(written(tmp_path / "results.sqlite", *studies), kind)
     assert len(table) == sum(s.cells for s in studies)
-    own = [f.name for f in fields(Scenario) if f.name not in ("methods", "grid", "trials")]
+    field_names = [f.name for f in fields(Scenario) if f.name not in ("methods", "grid", "trials")]
     assert list(table.columns[:7]) == [
         *("study", "method", "name", "x", "trial", "error", "error_uncertainty")
     ]
-    assert list(table.columns[-len(own) :]) == own
-    seen = table.groupby(["study"])[own].apply(lambda cells: cells.astype(str).iloc[0].to_list())
-    assert len({tuple(values) for values in seen}) == len(studies)
+    assert list(table.columns[-len(field_names) :]) == field_names
+    scenarios = table.groupby(["study"])[field_names].apply(
+        lambda cells: cells.astype(str).iloc[0].to_list()
+    )
+    assert len({tuple(values) for values in scenarios}) == len(studies)
     assert {str(x) for x in table["q"].dropna()} == {"4.0", "inf"}
     swept = table[table["axis"] == "n"]
     assert list(swept["n"]) == list(swept["x"]) == [50, 50, 60, 60] * 2
@@ -119,13 +121,15 @@ def test_a_study_of_another_version_is_left_out_and_said(
         "WHERE scenario LIKE '%\"seed\": 1,%'",
     )
     assert set(exported(results)["seed"]) == {0}
-    said = capsys.readouterr().err
-    assert said.startswith(f"dpsco: left out 1 of the studies in {results}, which cannot be read")
-    assert "got method=mean.newer" in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith(
+        f"dpsco: left out 1 of the studies in {results}, which cannot be read"
+    )
+    assert "got method=mean.newer" in message and message.count("\n") == 1
     changed(results, "DELETE FROM studies WHERE scenario LIKE '%\"seed\": 0,%'")
     assert main(["export", str(results), "--csv", "-"]) == 2
-    said = capsys.readouterr().err
-    assert "got method=mean.newer" in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert "got method=mean.newer" in message and message.count("\n") == 1
 
 
 def test_a_damaged_cell_gets_one_sentence_and_status_2(
@@ -133,9 +137,9 @@ def test_a_damaged_cell_gets_one_sentence_and_status_2(
 ) -> None:
     changed(results, "UPDATE cells SET outcome = '{' WHERE trial = 1")
     assert main(["export", str(results), "--csv", "-"]) == 2
-    said = capsys.readouterr()
-    assert said.err.endswith(f"got store={results}, which is damaged.\n") and not said.out
-    assert said.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.err.endswith(f"got store={results}, which is damaged.\n") and not printed.out
+    assert printed.err.count("\n") == 1
 
 
 # -- the file that is written -------------------------------------------------------------------
@@ -155,8 +159,8 @@ def test_a_full_disk_leaves_the_file_that_was_there(
         assert main(["export", str(results), f"--{kind}", str(good)]) == 2
         assert f"{good} cannot be written: No space left on device." in capsys.readouterr().err
         assert good.read_text() == "good"
-    left = [p.name for p in results.parent.iterdir() if not p.name.startswith(results.name)]
-    assert left == ["good.csv"]
+    other_files = [p.name for p in results.parent.iterdir() if not p.name.startswith(results.name)]
+    assert other_files == ["good.csv"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
@@ -197,12 +201,12 @@ def test_the_results_are_never_overwritten(
         target.hardlink_to(results)
     elif name == "soft":
         target.symlink_to(results)
-    before = results.read_bytes()
+    content_before = results.read_bytes()
     for store in (results, *([target] if name == "soft" else [])):
         assert main(["export", str(store), f"--{kind}", str(target)]) == 2
-        said = capsys.readouterr().err
-        assert said == f"dpsco: file must be another one than the results, got file={target}.\n"
-    assert results.read_bytes() == before
+        message = capsys.readouterr().err
+        assert message == f"dpsco: file must be another one than the results, got file={target}.\n"
+    assert results.read_bytes() == content_before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="devices and pipes of Linux")
@@ -228,17 +232,17 @@ def test_a_device_and_a_pipe_are_written_themselves(
 # -- what a study holds until it prints ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", [["--workers", "1"], ["--dask", "localhost:1"]])
+@pytest.mark.parametrize("target_flags", [["--workers", "1"], ["--dask", "localhost:1"]])
 def test_a_study_whose_outcomes_do_not_fit_into_memory_is_refused(
     tmp_path: Path,
-    where: list[str],
+    target_flags: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(memory, "bytes_free", lambda: 50e6)
     file, out = tmp_path / "study.toml", tmp_path / "results.sqlite"
     file.write_text('methods = ["mean.clipped"]\nn = 50\nd = 2\ntrials = 100_000\n')
-    assert main(["study", str(file), "--out", str(out), *where]) == 2
+    assert main(["study", str(file), "--out", str(out), *target_flags]) == 2
     assert "The memory of this run must be at most" in capsys.readouterr().err
     assert not out.exists()
 

@@ -86,10 +86,10 @@ def without_seconds(text: str) -> str:
 def test_the_same_command_gives_the_same_numbers_in_another_process(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one = command(*ACCEPTANCE)
-    assert (one.returncode, one.stderr) == (0, "")
-    assert without_seconds(one.stdout) == without_seconds(printed(capsys, *ACCEPTANCE))
-    document = json.loads(one.stdout)
+    output = command(*ACCEPTANCE)
+    assert (output.returncode, output.stderr) == (0, "")
+    assert without_seconds(output.stdout) == without_seconds(printed(capsys, *ACCEPTANCE))
+    document = json.loads(output.stdout)
     assert [row["method"] for row in document["results"]] == ["mean.clipped", "mean.cwme-cdp"]
     for row in document["results"]:
         assert row["trials"] == 20
@@ -100,23 +100,23 @@ def test_the_same_command_gives_the_same_numbers_in_another_process(
 
 
 def test_bad_input_ends_a_process_with_status_2_and_one_sentence() -> None:
-    done = command("run", "--n", "0")
-    assert (done.returncode, done.stdout) == (2, "")
+    process = command("run", "--n", "0")
+    assert (process.returncode, process.stdout) == (2, "")
     expected = "dpsco: n must be an integer between 1 and 1,000,000,000, got n=0.\n"
-    assert done.stderr == expected
+    assert process.stderr == expected
 
 
 def test_a_command_waits_for_no_library_that_it_may_not_need() -> None:
     """Half of the time in which `dpsco --help` would come."""
     code = "import sys, dpsco_core.cli.main; print(*{'pandas', 'scipy.stats'} & {*sys.modules})"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.split() == []
+    assert process.stdout.split() == []
 
 
 # More than a buffer holds, and less: then nothing is written before the end.
@@ -140,7 +140,7 @@ def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]
 @pytest.mark.parametrize("arguments", [LIST, pytest.param(("bounds",), marks=pytest.mark.slow)])
 def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="ascii") as full:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
             cwd=ROOT,
             stdout=full,
@@ -148,8 +148,8 @@ def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...
             text=True,
             check=False,
         )
-    assert done.returncode == 2
-    assert done.stderr == "dpsco: The output cannot be written: No space left on device.\n"
+    assert process.returncode == 2
+    assert process.stderr == "dpsco: The output cannot be written: No space left on device.\n"
 
 
 # -- catalogue ------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_the_bounds_of_a_run_fit_into_100_columns_and_say_that_they_are_worst_ca
     assert text.count("does not\nbind these data") == 1
 
 
-BETWEEN = r"-?\d+\.\d\d to -?\d+\.\d\d"
+RANGE = r"-?\d+\.\d\d to -?\d+\.\d\d"
 
 
 def test_a_run_evaluates_no_bound_that_it_does_not_print(
@@ -199,9 +199,9 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
 ) -> None:
     evaluated = list[str]()
 
-    def evaluate(point: Any, which: Any, x: float | None = None) -> Any:
-        evaluated.append(which.card.slug)
-        return original(point, which, x)
+    def evaluate(point: Any, row: Any, x: float | None = None) -> Any:
+        evaluated.append(row.card.slug)
+        return original(point, row, x)
 
     original = report.evaluate
     monkeypatch.setattr(report, "evaluate", evaluate)
@@ -216,11 +216,11 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
 def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200,400")
     assert "Slope of log error against log axis" in text
-    said = r"(consistent with|contradicts|more trials).*"
-    assert re.search(rf"^Sample mean +-?\d\.\d\d +{BETWEEN} +-0\.50 +{said}$", text, re.M)
-    assert re.search(rf"^Simple clipping +-?\d\.\d\d +{BETWEEN} +{BETWEEN} +{said}$", text, re.M)
-    two = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200")
-    assert re.search(r"^Sample mean +- +- +-0\.50 +too few points to say$", two, re.M)
+    verdict = r"(consistent with|contradicts|more trials).*"
+    assert re.search(rf"^Sample mean +-?\d\.\d\d +{RANGE} +-0\.50 +{verdict}$", text, re.M)
+    assert re.search(rf"^Simple clipping +-?\d\.\d\d +{RANGE} +{RANGE} +{verdict}$", text, re.M)
+    output = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200")
+    assert re.search(r"^Sample mean +- +- +-0\.50 +too few points to say$", output, re.M)
 
 
 def test_a_run_over_epsilon_does_not_claim_one_budget(capsys: pytest.CaptureFixture[str]) -> None:
@@ -266,8 +266,8 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
         if (b.card.kind, b.card.constant) == ("lower", "explicit")
     ]
     assert "lower.sco.hypercube-cdp" in explicit
-    first = [line.split()[0] for line in text.splitlines() if line.strip()]
-    assert [slug for slug in first if slug in BOUND_SLUGS] == explicit
+    slugs = [line.split()[0] for line in text.splitlines() if line.strip()]
+    assert [slug for slug in slugs if slug in BOUND_SLUGS] == explicit
     document = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))
     averaged = any(row["evaluation_standard_error"] > 0 for row in document["results"])
     assert ("note: the risk is an average over a fixed evaluation sample" in text) == averaged
@@ -310,10 +310,10 @@ def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixtu
 
 
 def test_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
-    one = printed(capsys, "run", *SMALL, "--tail", "4", "--json")
-    other = printed(capsys, "run", *SMALL, "--p", "4", "--json")
-    assert without_seconds(one) == without_seconds(other)
-    assert json.loads(one)["scenario"]["p"] == 4
+    output = printed(capsys, "run", *SMALL, "--tail", "4", "--json")
+    same_output = printed(capsys, "run", *SMALL, "--p", "4", "--json")
+    assert without_seconds(output) == without_seconds(same_output)
+    assert json.loads(output)["scenario"]["p"] == 4
 
 
 def test_progress_goes_to_a_terminal_and_is_wiped(
@@ -327,10 +327,10 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
     monkeypatch.setattr(sys, "stderr", terminal)
     assert main(("run", *SMALL, "--json")) == 0
     json.loads(capsys.readouterr().out)
-    shown = terminal.getvalue()
-    assert "8 of 8 cells" in shown
-    assert shown.endswith(" \r")
-    assert "\n" not in shown
+    progress = terminal.getvalue()
+    assert "8 of 8 cells" in progress
+    assert progress.endswith(" \r")
+    assert "\n" not in progress
 
 
 # -- bounds ---------------------------------------------------------------------------------------
@@ -341,44 +341,44 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
 ) -> None:
     large = ("--n", "1000000000", "--d", "100000")
     text = printed(capsys, "bounds", *large)
-    own = [b.card.slug for b in bounds_for("mean")]
-    assert all(slug in text for slug in own)
+    slugs = [b.card.slug for b in bounds_for("mean")]
+    assert all(slug in text for slug in slugs)
     head = text.splitlines()[0].split()
     assert {"class", "binds", "statement"} <= set(head)
     line = next(x for x in text.splitlines() if x.startswith("lower.mean.tracing-cdp "))
     assert re.search(r"coordinate moments; mean estimation +every zCDP algorithm \(rho=", line)
     assert "DP-SCO Explorer, approx-lower-bounds, section 3, (T1) with Lemma B" in line
     document = json.loads(printed(capsys, "bounds", *large, "--json"))
-    assert [row["slug"] for row in document["bounds"]] == own
+    assert [row["slug"] for row in document["bounds"]] == slugs
     assert "n times d must be at most" in refused(capsys, "run", *large)
 
 
 def test_one_bound_is_printed_and_evaluated_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    every = json.loads(printed(capsys, "bounds", "--json"))["bounds"]
-    asked = [b.card.slug for b in bounds_for("mean")][1]
+    all_bounds = json.loads(printed(capsys, "bounds", "--json"))["bounds"]
+    slug = [b.card.slug for b in bounds_for("mean")][1]
     evaluated = []
 
-    def evaluate(point: Any, which: Any, x: float | None) -> Any:
-        evaluated.append(which.card.slug)
-        return original(point, which, x)
+    def evaluate(point: Any, row: Any, x: float | None) -> Any:
+        evaluated.append(row.card.slug)
+        return original(point, row, x)
 
     original = report.evaluate
     monkeypatch.setattr(report, "evaluate", evaluate)
-    alone = json.loads(printed(capsys, "bounds", "--bound", asked, "--json"))["bounds"]
-    assert alone == [row for row in every if row["slug"] == asked]
-    assert evaluated == [asked]
-    rows = printed(capsys, "bounds", "--bound", asked).splitlines()[1:]
-    assert [row.split()[0] for row in rows] == [asked]
-    assert f"bound={asked}" in refused(capsys, "bounds", "--problem", "linear", "--bound", asked)
+    single_bound = json.loads(printed(capsys, "bounds", "--bound", slug, "--json"))["bounds"]
+    assert single_bound == [row for row in all_bounds if row["slug"] == slug]
+    assert evaluated == [slug]
+    rows = printed(capsys, "bounds", "--bound", slug).splitlines()[1:]
+    assert [row.split()[0] for row in rows] == [slug]
+    assert f"bound={slug}" in refused(capsys, "bounds", "--problem", "linear", "--bound", slug)
 
 
 # -- refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--n", "0"), "n must be an integer between 1 and 1,000,000,000, got n=0."),
         (("--n=-5",), "n must be an integer between 1 and 1,000,000,000, got n=-5."),
@@ -433,9 +433,9 @@ def test_one_bound_is_printed_and_evaluated_alone(
 )
 @pytest.mark.parametrize("name", ["run", "bounds"])
 def test_bad_input_is_refused_in_the_wording_of_the_library(
-    capsys: pytest.CaptureFixture[str], name: str, arguments: tuple[str, ...], said: str
+    capsys: pytest.CaptureFixture[str], name: str, arguments: tuple[str, ...], message: str
 ) -> None:
-    assert refused(capsys, name, *arguments) == f"dpsco: {said}"
+    assert refused(capsys, name, *arguments) == f"dpsco: {message}"
 
 
 @pytest.mark.parametrize(
@@ -469,15 +469,15 @@ def test_the_help_names_every_command_and_nothing_of_the_code(
     with pytest.raises(SystemExit):
         main(("--help",))
     text = capsys.readouterr().out
-    assert "FURTHER" not in text and "`" not in text
+    assert "ADD_COMMANDS" not in text and "`" not in text
     for command in ("run", "bounds", "catalogue", "app", "audit", "budget", "study", "export"):
         assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
 
 
 def test_no_flag_takes_the_place_of_what_a_command_does() -> None:
     (commands,) = (a.choices for a in _build_parser()._actions if isinstance(a.choices, dict))
-    own = {name: {a.dest for a in parser._actions} for name, parser in commands.items()}
-    assert len(own) > 10 and not [name for name, flags in own.items() if "does" in flags]
+    flags = {name: {a.dest for a in parser._actions} for name, parser in commands.items()}
+    assert len(flags) > 10 and not [name for name, flags in flags.items() if "does" in flags]
 
 
 def test_every_field_has_a_flag_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -529,24 +529,24 @@ def test_the_server_runs_the_entry_of_the_checkout() -> None:
 
 def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
     server = importlib.import_module("dpsco_app.shell.serve")
-    drawn: list[list[int]] = []
-    made = server.front_screen
+    screens: list[list[int]] = []
+    front_screen_before = server.front_screen
 
-    def front_screen(studies: tuple[Any, ...], *others: Any) -> Any:
-        drawn.append([len(study.outcomes) for study in studies])
-        return made(studies, *others)
+    def front_screen(studies: tuple[Any, ...], *arguments: Any) -> Any:
+        screens.append([len(study.outcomes) for study in studies])
+        return front_screen_before(studies, *arguments)
 
     monkeypatch.setattr(server, "front_screen", front_screen)
     server.warm_up()
-    first = server.DEFAULT.scenario
-    cells = len(first.methods) * len(first.grid)
-    assert drawn == [[cells, cells]]
+    scenario = server.DEFAULT.scenario
+    cells = len(scenario.methods) * len(scenario.grid)
+    assert screens == [[cells, cells]]
 
 
 def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
     for module, status in (("dpsco_core.cli.main", 0), ("dpsco_app", 2)):
         arguments = ["--version"] if status == 0 else []
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
             env=os.environ | {"DPSCO_LIMITS": "foo"},
@@ -554,9 +554,9 @@ def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does
             text=True,
             check=False,
         )
-        assert done.returncode == status
-        assert done.stderr.startswith("dpsco: DPSCO_LIMITS must be" if status else "")
-        assert done.stderr.count("\n") == status // 2
+        assert process.returncode == status
+        assert process.stderr.startswith("dpsco: DPSCO_LIMITS must be" if status else "")
+        assert process.stderr.count("\n") == status // 2
 
 
 def test_without_its_extra_the_dashboard_says_what_to_install(
@@ -570,8 +570,8 @@ def test_experiments_of_errata_run_when_they_are_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     blank = []
-    for more in ((), ("--run",)):
-        assert main(("errata", "--severity", "misprint", "--json", *more)) == 0
+    for extra_flags in ((), ("--run",)):
+        assert main(("errata", "--severity", "misprint", "--json", *extra_flags)) == 0
         rows = json.loads(capsys.readouterr().out)["errata"]
         blank.append([row.get("finding") is None for row in rows])
     assert all(blank[0]) and not all(blank[1])

@@ -86,11 +86,11 @@ def test_a_run_with_a_zcdp_budget_prints_the_bounds_that_bind_it(
     budget = ("--rho", "0.5")
     text = printed(capsys, "run", *SMALL, *budget, "--method", "mean.clipped")
     assert "zCDP (rho=0.5)" in text and "lower.mean.gaussian" in text
-    others = [row for row in lower_rows(text) if {"pure", "delta)-DP"} & {*row}]
-    assert lower_rows(text) and others == []
+    other_rows = [row for row in lower_rows(text) if {"pure", "delta)-DP"} & {*row}]
+    assert lower_rows(text) and other_rows == []
     assert "lower bounds on pure DP or (epsilon, delta)-DP algorithms are left out" in text
-    every = printed(capsys, "bounds", "--n", "200", "--d", "10", *budget)
-    assert "lower.mean.fano-pure " in every
+    output = printed(capsys, "bounds", "--n", "200", "--d", "10", *budget)
+    assert "lower.mean.fano-pure " in output
     document = json.loads(printed(capsys, "run", *SMALL, *budget, "--json"))
     assert any(row["slug"] == "lower.mean.fano-pure" for row in document["bounds"])
 

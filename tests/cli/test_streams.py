@@ -33,17 +33,17 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
 
 def test_what_is_said_on_a_closed_standard_error_stays_out_of_the_json() -> None:
     run = shlex.join(("run", "--json", "--seed", "fresh", *SMALL))
-    done = shell(f"exec 2>&-; dpsco {run}")
-    assert done.returncode == 0
-    assert len(json.loads(done.stdout)["results"]) > 0
+    process = shell(f"exec 2>&-; dpsco {run}")
+    assert process.returncode == 0
+    assert len(json.loads(process.stdout)["results"]) > 0
 
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
 def test_a_study_keeps_its_cells_whichever_stream_is_closed(tmp_path: Path, closed: str) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
     plan.write_text(STUDY, encoding="utf-8")
-    done = shell(f"exec {closed}; dpsco study {plan} --out {out} --workers 2 --seed fresh")
-    assert done.returncode == 0
+    process = shell(f"exec {closed}; dpsco study {plan} --out {out} --workers 2 --seed fresh")
+    assert process.returncode == 0
     with Store(out, read_only=True) as store:
         assert len(store) == 2
 
@@ -60,8 +60,8 @@ def test_a_closed_standard_output_takes_nothing_from_what_a_file_holds(tmp_path:
 
 @pytest.mark.parametrize("words", ["catalogue", "run --n 0", "nothing"])
 def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
-    done = shell(f"exec <&- >&- 2>&-; dpsco {words}")
-    assert done.returncode == (0 if words == "catalogue" else 2)
+    process = shell(f"exec <&- >&- 2>&-; dpsco {words}")
+    assert process.returncode == (0 if words == "catalogue" else 2)
 
 
 # -- files that cannot be written -----------------------------------------------------------------
@@ -81,17 +81,17 @@ def cannot_be_written(tmp_path: Path) -> dict[str, Path]:
 def test_an_export_is_refused_before_the_results_are_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str
 ) -> None:
-    for why, target in cannot_be_written(tmp_path).items():
+    for reason, target in cannot_be_written(tmp_path).items():
         line = refused(capsys, "export", str(tmp_path / "missing.sqlite"), kind, str(target))
-        assert line == f"dpsco: {target} cannot be written: {why}."
+        assert line == f"dpsco: {target} cannot be written: {reason}."
 
 
 def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
     """A plan that does not exist would be named if it were read."""
-    for why, target in cannot_be_written(tmp_path).items():
-        done = shell(f"dpsco page {tmp_path / 'missing.toml'} --out {target}")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"dpsco: {target} cannot be written: {why}.\n"
+    for reason, target in cannot_be_written(tmp_path).items():
+        process = shell(f"dpsco page {tmp_path / 'missing.toml'} --out {target}")
+        assert (process.returncode, process.stdout) == (2, "")
+        assert process.stderr == f"dpsco: {target} cannot be written: {reason}.\n"
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device of Linux")
@@ -100,10 +100,10 @@ def test_a_device_without_room_is_a_sentence(tmp_path: Path) -> None:
     plan.write_text(STUDY, encoding="utf-8")
     assert main(["study", str(plan), "--out", str(out)]) == 0
     for words in (f"export {out} --csv {FULL}", f"page {plan} --out {FULL} --over d"):
-        done = shell(f"dpsco {words}")
-        assert done.returncode == 2
-        assert done.stderr.endswith(" cannot be written: No space left on device.\n")
-        assert done.stderr.count("\n") == 1
+        process = shell(f"dpsco {words}")
+        assert process.returncode == 2
+        assert process.stderr.endswith(" cannot be written: No space left on device.\n")
+        assert process.stderr.count("\n") == 1
 
 
 def test_a_study_is_refused_before_it_runs(
@@ -142,7 +142,7 @@ sys.exit(main())
 
 
 def test_ctrl_c_during_the_import_is_silent() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PRESSED, "catalogue"],
         cwd=ROOT,
         capture_output=True,
@@ -150,4 +150,4 @@ def test_ctrl_c_during_the_import_is_silent() -> None:
         check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (process.returncode, process.stdout, process.stderr) == (130, "", "")

@@ -76,10 +76,10 @@ def test_data_are_the_same_for_all_methods_budgets_and_tunings_and_new_by_trial_
         replace(POINT, tuning="theory", calibration="paper", trials=7),
     )
     w = np.ones(3)
-    for other in same:
-        assert (draw_problem(other)[1].mean_gradient(w) == sample.mean_gradient(w)).all()
-    for other, trial in ((replace(POINT, seed=1), 0), (POINT, 1)):
-        assert (draw_problem(other, trial)[1].mean_gradient(w) != sample.mean_gradient(w)).any()
+    for factor in same:
+        assert (draw_problem(factor)[1].mean_gradient(w) == sample.mean_gradient(w)).all()
+    for factor, trial in ((replace(POINT, seed=1), 0), (POINT, 1)):
+        assert (draw_problem(factor, trial)[1].mean_gradient(w) != sample.mean_gradient(w)).any()
 
 
 def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
@@ -90,9 +90,9 @@ def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
     assert parts.chosen == chosen
     assert parts.radii == pytest.approx(chosen * np.array(factors))
     splits = [[error_split(POINT, f, trial) for f in factors] for trial in range(2)]
-    again = gather(POINT, factors, splits)
+    repeated = gather(POINT, factors, splits)
     for name in PARTS:
-        assert (getattr(parts, name) == getattr(again, name)).all()
+        assert (getattr(parts, name) == getattr(repeated, name)).all()
     assert parts.total == pytest.approx(np.sum(splits, axis=2).mean(axis=0))
     assert (parts.total > 0).all()
 
@@ -101,21 +101,19 @@ def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
 def test_radii_side_by_side_are_descents_one_by_one(problem: str) -> None:
     point = replace(POINT, problem=problem, methods=("sco.clipped",))
     descent, chosen = clipped_plan(point)
-    drawn, large = draw_problem(point)[0], _large_sample(data_point(canonical(point)), 0)
+    problem_drawn, large = draw_problem(point)[0], _large_sample(data_point(canonical(point)), 0)
     exact = descend(large.constraint, descent, lambda w, _: large.mean_gradient(w)).value
-    unclipped = drawn.excess_risk(exact).value
+    unclipped = problem_drawn.excess_risk(exact).value
     for factor in (FACTORS[0], 1.0, FACTORS[-1], 0.7):
         radius = factor * chosen
-        seen = descent_path(point, descent, radius).final
-        alone = descend(
-            large.constraint, descent, partial(_alone, sample=large, radius=radius)
-        ).value
-        clipped = drawn.excess_risk(alone).value
-        expected = unclipped, clipped - unclipped, seen - clipped
+        final = descent_path(point, descent, radius).final
+        path = descend(large.constraint, descent, partial(_path, sample=large, radius=radius)).value
+        clipped = problem_drawn.excess_risk(path).value
+        expected = unclipped, clipped - unclipped, final - clipped
         assert error_split(point, factor)[:3] == pytest.approx(expected, rel=0, abs=1e-12)
 
 
-def _alone(w: Vector, _: int, *, sample: Sample, radius: float) -> Vector:
+def _path(w: Vector, _: int, *, sample: Sample, radius: float) -> Vector:
     return clipped_mean(sample.gradients(w), radius)
 
 
@@ -149,8 +147,8 @@ def test_the_four_parts_of_a_hard_instance_are_finite_and_optimisation_is_roundi
 def test_gradient_norms_are_those_of_the_records_at_the_minimiser() -> None:
     norms = gradient_norms(POINT)
     problem, sample = draw_problem(POINT)
-    first = np.linalg.norm(sample.gradient(problem.minimiser, 0))
-    assert len(norms) == POINT.n and norms[0] == pytest.approx(float(first))
+    length = np.linalg.norm(sample.gradient(problem.minimiser, 0))
+    assert len(norms) == POINT.n and norms[0] == pytest.approx(float(length))
     at_start = gradient_norms(POINT, np.zeros(3))
     assert at_start[0] == pytest.approx(float(np.linalg.norm(sample.gradient(np.zeros(3), 0))))
     assert len(gradient_norms(replace(POINT, n=30_000))) == 20_000

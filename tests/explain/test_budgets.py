@@ -40,13 +40,13 @@ from dpsco_core.scenario import Scenario
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-3)])
 def test_converting_there_and_back_is_the_identity(epsilon: float, delta: float) -> None:
-    there = conversions(Point(kind="approx", epsilon=epsilon, delta=delta))
-    assert [c.name for c in there] == ["paper", "tight", "gaussian"]
-    assert there[0].rho < there[1].rho < there[2].rho
-    for index, conversion in enumerate(there):
-        back = conversions(Point(kind="zcdp", rho=conversion.rho, delta=delta))[index]
-        assert back.epsilon == pytest.approx(epsilon, rel=1e-6)
-    assert gaussian_delta(there[2].rho, epsilon) == pytest.approx(delta, rel=1e-6)
+    rows = conversions(Point(kind="approx", epsilon=epsilon, delta=delta))
+    assert [c.name for c in rows] == ["paper", "tight", "gaussian"]
+    assert rows[0].rho < rows[1].rho < rows[2].rho
+    for index, conversion in enumerate(rows):
+        row = conversions(Point(kind="zcdp", rho=conversion.rho, delta=delta))[index]
+        assert row.epsilon == pytest.approx(epsilon, rel=1e-6)
+    assert gaussian_delta(rows[2].rho, epsilon) == pytest.approx(delta, rel=1e-6)
 
 
 def test_a_pure_budget_never_reads_back_as_more() -> None:
@@ -69,15 +69,15 @@ def _zcdp(rho: float) -> Point:
 
 
 def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> None:
-    alone = composed(_zcdp(0.01), 1)
-    assert alone.basic == pytest.approx(alone.exact) and alone.zcdp > alone.exact
+    single = composed(_zcdp(0.01), 1)
+    assert single.basic == pytest.approx(single.exact) and single.zcdp > single.exact
     for k in (2, 10, 100, 1000):
         composition = composed(_zcdp(0.01), k)
         assert composition.exact < composition.zcdp < min(composition.basic, composition.advanced)
     # Order k against order sqrt(k): a hundred times the releases.
-    few, many = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
-    assert many.basic / few.basic > 90
-    assert 9 < many.exact / few.exact < 12
+    small, large = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
+    assert large.basic / small.basic > 90
+    assert 9 < large.exact / small.exact < 12
     assert math.isinf(composed(_zcdp(1e6), 1000).advanced)
     assert release_counts(150) == (1, 2, 5, 10, 20, 50, 100, 150)
 
@@ -101,9 +101,9 @@ def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) 
 def test_dp_accounting_agrees_on_releases_of_pure_dp(
     epsilon: float, releases: int, delta: float
 ) -> None:
-    one = common.DifferentialPrivacyParameters(epsilon, 0)
+    parameters = common.DifferentialPrivacyParameters(epsilon, 0)
     width = epsilon / 1000  # a divisor: the losses are on its grid, so that nothing is rounded
-    loss = pld.from_privacy_parameters(one, value_discretization_interval=width)
+    loss = pld.from_privacy_parameters(parameters, value_discretization_interval=width)
     oracle = loss.self_compose(releases).get_epsilon_for_delta(delta)
     composition = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
     assert composition.exact == pytest.approx(oracle, rel=1e-5)
@@ -140,22 +140,22 @@ def test_the_exact_composition_is_what_a_ledger_says() -> None:
 
 
 def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
-    few = {s.name: s.rho for s in shuffling(20, 1.0, 1e-6)}
-    assert few["printed"] is None and few["closed"] is None
-    assert few["steps"] == few["none"]
-    many = {s.name: s.rho for s in shuffling(10_000, 1.0, 1e-6)}
-    assert all(rho is not None for rho in many.values())
-    order = [many[name] or 0.0 for name in ("printed", "none", "closed", "numerical", "steps")]
+    small = {s.name: s.rho for s in shuffling(20, 1.0, 1e-6)}
+    assert small["printed"] is None and small["closed"] is None
+    assert small["steps"] == small["none"]
+    large = {s.name: s.rho for s in shuffling(10_000, 1.0, 1e-6)}
+    assert all(rho is not None for rho in large.values())
+    order = [large[name] or 0.0 for name in ("printed", "none", "closed", "numerical", "steps")]
     assert order == sorted(order) and len(set(order)) == 5
 
 
 def test_a_batch_of_everything_is_no_batch() -> None:
     assert subsampled(1.0, 1e-6, 100, 100) == ApproxDP(epsilon=1.0, delta=1e-6)
-    _, exact, linear, many = subsampling_curve(2.0, 1e-6, 1000, 20)
+    _, exact, linear, large = subsampling_curve(2.0, 1e-6, 1000, 20)
     assert (exact <= linear).all() and (np.diff(exact) > 0).all()
     assert exact[-1] == pytest.approx(2.0)
-    assert (np.diff(many) > 0).all()
-    assert many[-1] == composed(Point(kind="approx", epsilon=2.0, delta=1e-6), 20).exact
+    assert (np.diff(large) > 0).all()
+    assert large[-1] == composed(Point(kind="approx", epsilon=2.0, delta=1e-6), 20).exact
     assert exact[0] == pytest.approx(linear[0], rel=0.01)
     with pytest.raises(InvalidInput, match="batch must be at most the 10 records"):
         subsampled(1.0, 1e-6, 11, 10)
@@ -170,9 +170,9 @@ def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
 # -- the ledger ---------------------------------------------------------------------------------
 
 
-def scenario(method: str, problem: str, **more: object) -> Scenario:
-    made = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | more
-    return Scenario(**made)  # type: ignore[arg-type]
+def scenario(method: str, problem: str, **fields: object) -> Scenario:
+    values = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | fields
+    return Scenario(**values)  # type: ignore[arg-type]
 
 
 def test_the_account_is_that_of_the_same_cell() -> None:
@@ -215,8 +215,8 @@ def test_the_ledger_shows_the_batches_that_a_method_draws() -> None:
         RobustFilter(score_radius=40.0, filter_radius=40.0),
         ApproxDP(epsilon=4.0, delta=1e-6),
     )
-    for drawn, part in ((1000, "secret batches of 1,000 of 4,000 in block 2"), (4000, "block 2")):
-        plan = batch_plan(4000, drawn, 5, 4.0, 1e-6, keep=keep, tuning=Tuning())
+    for batch, part in ((1000, "secret batches of 1,000 of 4,000 in block 2"), (4000, "block 2")):
+        plan = batch_plan(4000, batch, 5, 4.0, 1e-6, keep=keep, tuning=Tuning())
         assert plan is not None
         ledger = Ledger(budget)
         block, rng = ledger.disjoint(2)[1], np.random.default_rng(0)
@@ -236,10 +236,10 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
     from dpsco_core.audit.stages import stage
 
     for method in ("mean.clipped", "mean.cwme-pure"):
-        *_, last = run_audit(Audit(point=stage(method), runs=2000))
-        shown = samples(last)
-        assert shown.counts.sum() == shown.neighbour_counts.sum() == 1000
-        assert shown.edges[0] < shown.threshold < shown.edges[-1]
+        *_, findings = run_audit(Audit(point=stage(method), runs=2000))
+        histograms = samples(findings)
+        assert histograms.counts.sum() == histograms.neighbour_counts.sum() == 1000
+        assert histograms.edges[0] < histograms.threshold < histograms.edges[-1]
 
 
 # -- the command --------------------------------------------------------------------------------
@@ -271,13 +271,13 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
 def test_the_command_adds_the_epsilons_of_ten_pure_releases(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    at = composed(Point(kind="pure"), 10)
+    composition = composed(Point(kind="pure"), 10)
     assert printed(capsys, "--delta", "0", "--releases", "10")["composition"] == [
         {"accounting": "basic", "epsilon": 10.0, "delta": 0.0},
-        {"accounting": "zcdp", "epsilon": at.zcdp, "delta": 1e-6},
-        {"accounting": "exact", "epsilon": at.exact, "delta": 1e-6},
+        {"accounting": "zcdp", "epsilon": composition.zcdp, "delta": 1e-6},
+        {"accounting": "exact", "epsilon": composition.exact, "delta": 1e-6},
     ]
-    assert at.exact < 10 < at.zcdp < at.advanced
+    assert composition.exact < 10 < composition.zcdp < composition.advanced
 
 
 def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
@@ -292,7 +292,7 @@ def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
 
 
 @pytest.mark.parametrize(
-    ("words", "named"),
+    ("words", "field_name"),
     [
         (("--epsilon", "x"), "epsilon must be a number"),
         (("--epsilon", "1", "--rho", "1"), "epsilon must be left out beside rho"),
@@ -312,11 +312,11 @@ def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
     ],
 )
 def test_the_command_refuses_in_one_sentence(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], named: str
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], field_name: str
 ) -> None:
     assert main(["budget", *words]) == 2
     line = capsys.readouterr().err
-    assert line.startswith(f"dpsco: {named}") and line.count("\n") == 1
+    assert line.startswith(f"dpsco: {field_name}") and line.count("\n") == 1
 
 
 @pytest.mark.parametrize("rho", [0.01, 0.1, 1.0])

@@ -53,8 +53,8 @@ def test_a_record_holds_the_numbers_of_one_line(pairs: list[tuple[str, str]]) ->
     lacking = [(a, b) for a, b in pairs if (a or b) and (a, b) not in complete]
     for names in (["pay", "size"], ["size", "pay"]):
         records = read_records(content, names)
-        wanted = [(float(a), float(b))[:: 1 if names[0] == "pay" else -1] for a, b in complete]
-        assert records.values.tolist() == [list(record) for record in wanted]
+        expected = [(float(a), float(b))[:: 1 if names[0] == "pay" else -1] for a, b in complete]
+        assert records.values.tolist() == [list(record) for record in expected]
         assert (records.used, records.left_out) == (len(complete), len(lacking))
         gaps = tuple(sum(not row[k][-1:].isdigit() for row in lacking) for k in (0, 1))
         assert records.lacking == (gaps if names[0] == "pay" else gaps[::-1])
@@ -79,8 +79,8 @@ def test_a_row_without_a_number_is_left_out_counted_and_shown_with_its_line() ->
     )
     rows = rows_of()
     rows[0] = f"p,{PAY[0]},"
-    first = read_records(as_csv(*rows), ["size", "pay"])
-    assert first.notes == (
+    sized_records = read_records(as_csv(*rows), ["size", "pay"])
+    assert sized_records.notes == (
         "299 rows used, 1 left out, for example a blank cell in column size, line 2.",
     )
     assert np.isfinite(records.values).all() and np.isin(records.values[:, 0], PAY).sum() == 283
@@ -90,11 +90,11 @@ def test_a_row_without_a_number_is_left_out_counted_and_shown_with_its_line() ->
 
 def test_what_is_assumed_of_one_column_only_names_it() -> None:
     rows = [f"p;{a:.2f};{b:.2f}".replace(".", ",") for a, b in zip(PAY, SIZE, strict=True)]
-    both = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
-    assert both.assumptions == ("Decimal mark: comma.",)
+    semicolon_records = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
+    assert semicolon_records.assumptions == ("Decimal mark: comma.",)
     rows = [f"p;{a};${abs(b):.2f}" for a, b in zip(PAY, SIZE, strict=True)]
-    one = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
-    assert one.assumptions == (
+    single_record = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
+    assert single_record.assumptions == (
         "size: Unit: the sign $ is left out, and the numbers are in that unit.",
     )
 
@@ -133,16 +133,20 @@ def test_the_command_answers_for_the_records_of_several_columns(
     assert main([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["column"], answer["used"], answer["left_out"]) == (["size", "pay"], 283, 16)
-    kept = np.r_[0:10, 20:30, 35:40, 41:50, 51:300]
-    assert answer["mean"] == pytest.approx([SIZE[kept].mean(), PAY[kept].mean()])
+    remaining = np.r_[0:10, 20:30, 35:40, 41:50, 51:300]
+    assert answer["mean"] == pytest.approx([SIZE[remaining].mean(), PAY[remaining].mean()])
     assert [one["lacking"] for one in answer["by_column"]] == [6, 10]
     assert answer["heaviest"] == "pay"
-    assert answer["tail_index"] == answer["by_column"][1]["tail_index"] == tail(PAY[kept]).index
+    assert (
+        answer["tail_index"] == answer["by_column"][1]["tail_index"] == tail(PAY[remaining]).index
+    )
     assert answer["examples"][0] == {
         **{"cell": "n/a", "line": 12, "is_missing": True, "column": "pay"},
     }
     assert main(command) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("size and pay: 283 rows used, 16 left out, for example 'n/a' in column ")
-    assert "the heaviest tail of its columns, pay: tail index" in said
-    assert said.count("rows used") == 1
+    message = capsys.readouterr().out
+    assert message.startswith(
+        "size and pay: 283 rows used, 16 left out, for example 'n/a' in column "
+    )
+    assert "the heaviest tail of its columns, pay: tail index" in message
+    assert message.count("rows used") == 1

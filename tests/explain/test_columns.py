@@ -124,10 +124,10 @@ def test_names_of_columns_can_be_numbers() -> None:
 
 
 def test_a_first_row_of_missing_marks_is_not_a_header() -> None:
-    for first, width in (("NA", 1), ("n/a,NA", 2), ("place,NA", 2)):
-        rows = [",".join([*["place"] * (first == "place,NA"), *[a] * 2][:width]) for a in AMOUNTS]
-        column = read_column(in_lines(first, *rows))
-        assert column.left_out == 1 and column.name.startswith("column"), first
+    for marker, width in (("NA", 1), ("n/a,NA", 2), ("place,NA", 2)):
+        rows = [",".join([*["place"] * (marker == "place,NA"), *[a] * 2][:width]) for a in AMOUNTS]
+        column = read_column(in_lines(marker, *rows))
+        assert column.left_out == 1 and column.name.startswith("column"), marker
 
 
 def test_each_of_two_columns_with_one_name_can_be_chosen() -> None:
@@ -164,8 +164,8 @@ def test_one_number_a_line_or_two_is_said_or_refused() -> None:
     for unclear in ("{}234,56", "{},5", "{},234.5"):
         with pytest.raises(InvalidInput, match="one number or two"):
             read_column(in_lines(*(unclear.format(k + 1) for k in range(0, 600, 2))))
-    alone = in_lines(*(f"{k},25" for k in range(0, 600, 2)), "7", "NA")
-    assert read_column(alone).values[1:].tolist()[-2:] == [598.25, 7.0]
+    single = in_lines(*(f"{k},25" for k in range(0, 600, 2)), "7", "NA")
+    assert read_column(single).values[1:].tolist()[-2:] == [598.25, 7.0]
     assert read_column(in_lines("price", "NA", *(f"{k}234,56" for k in range(1, 9)))).left_out == 1
     assert read_column(in_lines(*(f"{k},234,567" for k in range(1, 900, 2)))).values[0] == 1234567
 
@@ -186,7 +186,7 @@ def test_a_second_table_in_a_file_is_a_refusal_that_quotes_its_header() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "got"),
+    ("text", "quoted"),
     [
         ('k,b\n1,2\n3,4\n5,"6\n7,8\n', "'5,\"6' in line 4"),
         ('b\n1\n"3\n4"\n5\n"6\n7\n', "'\"6' in line 6"),
@@ -195,12 +195,12 @@ def test_a_second_table_in_a_file_is_a_refusal_that_quotes_its_header() -> None:
     ],
 )
 def test_a_quote_that_never_ends_is_told_with_the_line_in_which_it_begins(
-    text: str, got: str
+    text: str, quoted: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read_column(text.encode())
     must = "file must close every quotation mark that it opens"
-    assert str(refusal.value) == f"{must}, got {got}."
+    assert str(refusal.value) == f"{must}, got {quoted}."
 
 
 def test_any_bytes_are_a_column_or_one_sentence() -> None:
@@ -230,10 +230,10 @@ def test_the_command_writes_a_mean_down_to_its_error(
     path = tmp_path / "x.csv"
     path.write_text("\n".join(map(repr, np.minimum(values, middle + 2.5).tolist())))
     assert main(["tail", str(path)]) == 0
-    said = capsys.readouterr().out
-    mean = float(said.split("mean ")[1].split("\n")[0].replace(",", ""))
+    message = capsys.readouterr().out
+    mean = float(message.split("mean ")[1].split("\n")[0].replace(",", ""))
     assert mean == pytest.approx(np.minimum(values, middle + 2.5).mean(), abs=0.001)
-    assert f"numbers are equal to the largest, {middle + 2.5:.15g}: a cap hides the tail" in said
+    assert f"numbers are equal to the largest, {middle + 2.5:.15g}: a cap hides the tail" in message
 
 
 def test_the_command_gives_its_answer_as_values(

@@ -38,26 +38,26 @@ def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
     A condition may be silent although its numbers fail only where another one speaks.
     """
     numbered, wrong = set(), []
-    for which in BOUNDS:
-        problem = which.card.problems[0]
-        level = "user" if which.card.level == "user" else "item"
+    for row in BOUNDS:
+        problem = row.card.problems[0]
+        level = "user" if row.card.level == "user" else "item"
         base = Scenario(problem=problem, methods=default_methods(problem, level))
         for budget, (n, d, p) in product(BUDGETS, SIZES):
             m = 50 if level == "user" else 1
             point = canonical_point(replace(base, n=n, d=d, p=p, m=m, **budget))
-            every = conditions(point, which)
-            for condition in (c for c in every if c.sides):
+            all_rows = conditions(point, row)
+            for condition in (c for c in all_rows if c.sides):
                 numbered.add(condition.text)
                 agrees = compared(condition) != bool(condition.failure)
-                if not agrees and (condition.failure or not any(c.failure for c in every)):
-                    wrong.append((which.card.slug, condition))
+                if not agrees and (condition.failure or not any(c.failure for c in all_rows)):
+                    wrong.append((row.card.slug, condition))
     assert not wrong
     assert len(numbered) >= 25
 
 
 def test_numbers_stand_on_both_sides() -> None:
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20))
-    every = conditions(point, bound("upper.mean.smoothed"))
-    (condition,) = [c for c in every if c.text == "n >= 100 sqrt(d/rho)"]
-    needed = 100 * math.sqrt(20 / point.setting.gaussian_rho)
-    assert condition.sides == (500, ">=", pytest.approx(needed)) and "500" in condition.failure
+    all_rows = conditions(point, bound("upper.mean.smoothed"))
+    (condition,) = [c for c in all_rows if c.text == "n >= 100 sqrt(d/rho)"]
+    required = 100 * math.sqrt(20 / point.setting.gaussian_rho)
+    assert condition.sides == (500, ">=", pytest.approx(required)) and "500" in condition.failure

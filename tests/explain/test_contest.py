@@ -92,8 +92,8 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     cells = cells_at(small, plane(), 2, 1)
     assert len(cells) == 2 * TRIALS and TRIALS >= 5
     assert {c.point for c in cells} == {cells[0].point}
-    at = point_at(small, plane(), 2, 1)
-    assert (at.n, at.epsilon) == (int(plane().x[1]), plane().y[2])
+    point = point_at(small, plane(), 2, 1)
+    assert (point.n, point.epsilon) == (int(plane().x[1]), plane().y[2])
     outcomes = [run_cell(c) for c in cells]
     plane_map = measured_contest(plane(), small.methods, {(2, 1): outcomes})
     errors = np.array([[o.error for o in outcomes if o.method == m] for m in small.methods])
@@ -101,13 +101,13 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     assert plane_map.ties[2, 1] == is_tied(errors)
     assert plane_map.known.sum() == 1 and plane_map.smallest[2, 1] == errors.mean(axis=1).argmin()
     assert plane_map.share(int(plane_map.smallest[2, 1])) == 1.0
-    least = float(errors.mean(axis=1).min())
-    for start, nobody in ((least, True), (1.01 * least, False)):
+    smallest = float(errors.mean(axis=1).min())
+    for start, is_nobody in ((smallest, True), (1.01 * smallest, False)):
         cell = {(2, 1): start}
-        told = measured_contest(plane(), small.methods, {(2, 1): outcomes}, cell)
-        assert (told.shown[2, 1] == len(small.methods)) == nobody
-        assert told.share(len(small.methods)) == float(nobody)
-        assert (told.shown[~told.known] == -1).all()
+        contest = measured_contest(plane(), small.methods, {(2, 1): outcomes}, cell)
+        assert (contest.shown[2, 1] == len(small.methods)) == is_nobody
+        assert contest.share(len(small.methods)) == float(is_nobody)
+        assert (contest.shown[~contest.known] == -1).all()
 
 
 def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
@@ -120,7 +120,7 @@ def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
 
 
 def test_cells_come_from_coarse_to_fine_from_the_chosen_one_outwards() -> None:
-    order = contest_cells(plane(9, 7), first=(3, 5))
+    order = contest_cells(plane(9, 7), start=(3, 5))
     assert order[0] == (3, 5) and len(set(order)) == 63
     coarse = [c for c in order if (c[0] - 3) % 4 == 0 and (c[1] - 5) % 4 == 0]
     assert list(order[: len(coarse)]) == coarse
@@ -142,6 +142,6 @@ def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no
 
 
 def test_an_axis_goes_through_the_value_that_is_asked_for() -> None:
-    values = axis_values("n", 100, 1_000_000, 9, through=12_345)
+    values = axis_values("n", 100, 1_000_000, 9, included=12_345)
     assert 12_345 in values and len(values) == 9 and (np.diff(values) > 0).all()
-    assert (axis_values("n", 100, 1000, 5, through=5e6) == axis_values("n", 100, 1000, 5)).all()
+    assert (axis_values("n", 100, 1000, 5, included=5e6) == axis_values("n", 100, 1000, 5)).all()

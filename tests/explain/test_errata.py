@@ -83,8 +83,8 @@ def test_only_the_volume_normalises_the_density() -> None:
 
 
 def test_one_step_has_the_delta_of_the_theory() -> None:
-    over = column(arora.one_step(), "over claim")
-    assert over[:2] == pytest.approx([24.9136898916, 416], rel=1e-3)
+    over_claim = column(arora.one_step(), "over claim")
+    assert over_claim[:2] == pytest.approx([24.9136898916, 416], rel=1e-3)
     assert arora.one_step().rows[0][4] == pytest.approx(2.49136898916e-6, rel=1e-9)
 
 
@@ -106,11 +106,11 @@ def test_the_hidden_constants_are_those_of_the_theory() -> None:
 
 def test_the_gaussian_definition_fails_from_nine_on() -> None:
     finding = lowy.gaussian_definition()
-    over = dict(zip(column(finding, "ε"), column(finding, "δ over claim"), strict=True))
-    assert over[5.0] < 1 < over[12.0] < over[20.0]
+    over_claim = dict(zip(column(finding, "ε"), column(finding, "δ over claim"), strict=True))
+    assert over_claim[5.0] < 1 < over_claim[12.0] < over_claim[20.0]
     # Too little noise and too much delta are the same thing.
     short = np.array(column(finding, "σ/Δ printed")) < np.array(column(finding, "σ/Δ exact"))
-    assert list(short) == [value > 1 for value in over.values()]
+    assert list(short) == [value > 1 for value in over_claim.values()]
 
 
 def test_the_command_lists_prints_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,9 +118,9 @@ def test_the_command_lists_prints_and_refuses(capsys: pytest.CaptureFixture[str]
     listed = json.loads(capsys.readouterr().out)["errata"]
     assert [row["slug"] for row in listed] == list(SLUGS)
     assert main(["errata", "--slug", "arora.one-step", "--json"]) == 0
-    one = json.loads(capsys.readouterr().out)
-    assert one["finding"]["shows"] is True
-    assert one["finding"]["rows"][0][5] == pytest.approx(24.9137, abs=1e-3)
+    document = json.loads(capsys.readouterr().out)
+    assert document["finding"]["shows"] is True
+    assert document["finding"]["rows"][0][5] == pytest.approx(24.9137, abs=1e-3)
     assert main(["errata", "--severity", "not private as printed"]) == 0
     printed = capsys.readouterr().out
     for entry in ERRATA:

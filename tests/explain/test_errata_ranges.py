@@ -76,10 +76,10 @@ def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> 
     gap = size * step
 
     def density(x: float, mean: float) -> float:
-        below = norm.cdf(x + gap / 2)
-        first = norm.pdf(x - mean) * below ** (groups - 1)
-        others = (groups - 1) * below ** (groups - 2) * norm.pdf(x + gap / 2)
-        return float(first + norm.cdf(x - mean) * others)
+        mass_below = norm.cdf(x + gap / 2)
+        first_density = norm.pdf(x - mean) * mass_below ** (groups - 1)
+        other_density = (groups - 1) * mass_below ** (groups - 2) * norm.pdf(x + gap / 2)
+        return float(first_density + norm.cdf(x - mean) * other_density)
 
     def excess(x: float) -> float:
         return max(0.0, density(x, gap / 2) - math.exp(epsilon) * density(x, gap / 2 - step))
@@ -94,10 +94,12 @@ def test_group_shuffle_accuses_with_the_papers_own_formula_only() -> None:
     groups, epsilons = column(finding, "groups k"), column(finding, "ε")
     shares = [share_by_24(k, e) for k, e in zip(groups, epsilons, strict=True)]
     assert column(finding, "ρ by (24)") == pytest.approx(shares, rel=1e-12)
-    over = dict(zip(zip(groups, epsilons, strict=True), column(finding, "over claim"), strict=True))
-    assert over[1e6, 0.05] == pytest.approx(220.637, abs=1e-3) == max(over.values())
-    assert over[3e5, 0.2] == pytest.approx(2.66189, abs=1e-5)
-    assert over[1e5, 0.2] < over[2e5, 0.2] < 1
+    over_claim = dict(
+        zip(zip(groups, epsilons, strict=True), column(finding, "over claim"), strict=True)
+    )
+    assert over_claim[1e6, 0.05] == pytest.approx(220.637, abs=1e-3) == max(over_claim.values())
+    assert over_claim[3e5, 0.2] == pytest.approx(2.66189, abs=1e-5)
+    assert over_claim[1e5, 0.2] < over_claim[2e5, 0.2] < 1
 
 
 @pytest.mark.parametrize(("groups", "epsilon"), [(10**6, 0.05), (300_000, 0.2)])
@@ -105,11 +107,11 @@ def test_the_maximum_of_finite_groups_spends_what_group_shuffle_says(
     groups: int, epsilon: float
 ) -> None:
     finding = zhao_runs.group_shuffle()
-    said = dict(
+    texts = dict(
         zip(column(finding, "groups k"), column(finding, "δ on a fixed split"), strict=True)
     )
     exact = delta_of_the_maximum(share_by_24(groups, epsilon), groups, epsilon, size=2000)
-    assert exact == pytest.approx(said[groups], rel=1e-6)
+    assert exact == pytest.approx(texts[groups], rel=1e-6)
     assert epsilon <= 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
 
 
@@ -161,14 +163,14 @@ def test_theorem_5_5_is_beaten_at_every_q_by_a_lower_bound_for_its_own_class() -
     finding = kamath_runs.lost_diameter_smoothed()
     rho, d = 0.5, 20
     powers = np.linspace(0.5, 2, 301)
-    last = {name: column(finding, name)[-1] for name in finding.columns}
-    diameter, n = last["M"], last["n"]
+    last_row = {name: column(finding, name)[-1] for name in finding.columns}
+    diameter, n = last_row["M"], last_row["n"]
     assert np.sqrt(math.sqrt(rho) * n / (diameter * d**powers)).min() >= 10
     rates = math.sqrt(diameter / n) * (
         d ** ((3 - powers) / 2) + d ** ((1 + powers) / 2) / rho**0.25
     )
-    assert last["printed rate"] == pytest.approx(rates.min(), rel=1e-4)
-    assert last["lower bound"] > 100 * rates.min()
+    assert last_row["printed rate"] == pytest.approx(rates.min(), rel=1e-4)
+    assert last_row["lower bound"] > 100 * rates.min()
 
 
 def test_the_lower_bound_inside_assumption_2_12_is_below_what_an_algorithm_attains() -> None:
@@ -204,22 +206,22 @@ def test_rounding_the_blocks_can_break_the_printed_sensitivity() -> None:
 
 def test_the_first_bound_of_theorem_3_2_is_one_on_the_distance() -> None:
     finding = kamath_runs.strong_risk()
-    last = {name: column(finding, name)[-1] for name in finding.columns}
-    assert last["R"] == 10
-    assert (last["printed bound"], last["excess risk"]) == pytest.approx((0.75, 1.25))
+    last_row = {name: column(finding, name)[-1] for name in finding.columns}
+    assert last_row["R"] == 10
+    assert (last_row["printed bound"], last_row["excess risk"]) == pytest.approx((0.75, 1.25))
 
 
 def test_theorem_1_4_needs_the_divergence_of_all_records() -> None:
     finding = kamath_runs.fano_records()
     beta = (7 * 0.05) ** 2 / 2
-    said = 0.025 * (1 - (beta + math.log(2)) / math.log(8))
-    assert column(finding, "printed bound") == pytest.approx([said] * 4)
+    texts = 0.025 * (1 - (beta + math.log(2)) / math.log(8))
+    assert column(finding, "printed bound") == pytest.approx([texts] * 4)
     rng = np.random.default_rng(0)
     n, errors = 10**5, []
     for i in range(8):
         x = np.clip(rng.normal(0.05 * i, 1, n), -10, 10)
         errors.append(abs(x.mean() + rng.normal(0, 20 / n / math.sqrt(2)) - 0.05 * i))
-    assert np.mean(errors) < column(finding, "error at most")[2] < said
+    assert np.mean(errors) < column(finding, "error at most")[2] < texts
 
 
 def test_what_is_true_in_print_is_called_loose_and_not_wrong() -> None:

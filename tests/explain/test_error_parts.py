@@ -116,10 +116,10 @@ def test_a_record_of_one_length_is_clipped_exactly() -> None:
 
 def test_what_the_article_says_is_what_its_bars_and_curve_draw() -> None:
     numbers = why()
-    for one in (numbers.heavy.best, numbers.light.best, numbers.small, numbers.large):
-        total = one.sampling**2 + one.bias**2 + one.noise**2
-        assert one.error == pytest.approx(math.sqrt(total), rel=1e-12)
-        assert one.error > max(one.sampling, one.bias, one.noise)
+    for number in (numbers.heavy.best, numbers.light.best, numbers.small, numbers.large):
+        total = number.sampling**2 + number.bias**2 + number.noise**2
+        assert number.error == pytest.approx(math.sqrt(total), rel=1e-12)
+        assert number.error > max(number.sampling, number.bias, number.noise)
     for side in (numbers.heavy, numbers.light):
         assert side.price == pytest.approx(side.best.error / side.plain)
         assert side.best.error == pytest.approx(
@@ -133,11 +133,13 @@ def test_what_the_article_says_is_what_its_bars_and_curve_draw() -> None:
 def test_lesson_four_measures_the_error_whose_parts_it_draws() -> None:
     rows = [row for part in parts("radius") for row in run_part(part)]
     for radius, squares in radius_parts().items():
-        here = [r for r in rows if r.x == radius]
-        roots = {s: {r.value for r in here if r.series == s} for s in (SAMPLING, BIAS, NOISE)}
+        radius_rows = [r for r in rows if r.x == radius]
+        roots = {
+            s: {r.value for r in radius_rows if r.series == s} for s in (SAMPLING, BIAS, NOISE)
+        }
         assert all(len(values) == 1 for values in roots.values())  # no trial changes a part
         assert sum(values.pop() ** 2 for values in roots.values()) == pytest.approx(squares.total)
-        measured = np.square([r.value for r in here if r.series == PRIVATE])
+        measured = np.square([r.value for r in radius_rows if r.series == PRIVATE])
         # Of ten runs the noise in 20 dimensions leaves a tenth of doubt: five times that.
         assert measured.mean() == pytest.approx(squares.total, rel=0.5)
     assert list(radius_parts()) == list(RADII) and RADIUS_POINT.d == 20
@@ -153,8 +155,8 @@ def test_the_ladder_of_a_squared_distance_has_the_same_parts() -> None:
     optimisation, *rest = ladder_parts(*risks)
     assert optimisation == 0
     assert rest == pytest.approx([squares.bias / 2, squares.sampling / 2, squares.noise / 2])
-    off = problem.minimiser + np.array([0.3, 0.4])
-    assert problem.excess_risk(off).value == pytest.approx(0.25 / 2)
+    shifted = problem.minimiser + np.array([0.3, 0.4])
+    assert problem.excess_risk(shifted).value == pytest.approx(0.25 / 2)
 
 
 def test_whole_percents_add_up_to_a_hundred() -> None:

@@ -66,18 +66,18 @@ def test_the_builder_gives_the_papers_example() -> None:
 
 
 def test_privacy_bites_below_one_n_and_statistics_above() -> None:
-    at = [replace(NORMAL, rho=0.01).at(2**k) for k in range(24)]
-    bites = [b.bites for b in at]
+    instance = [replace(NORMAL, rho=0.01).at(2**k) for k in range(24)]
+    bites = [b.bites for b in instance]
     assert {"privacy", "statistics"} <= set(bites)
     assert bites == sorted(bites, key=("privacy", "statistics", "nothing").index)
-    for b in at:
+    for b in instance:
         assert b.bound == max(b.privacy_bound, b.sampling_bound, 0)
     assert replace(NORMAL, rho=1.0, n=1).bites == "statistics"
 
 
 def test_nothing_bites_where_both_tell_everything() -> None:
-    told = replace(NORMAL, n=10**8, rho=1.0)
-    assert told.bites == "nothing" and told.bound == 0
+    large = replace(NORMAL, n=10**8, rho=1.0)
+    assert large.bites == "nothing" and large.bound == 0
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,15 @@ def test_the_forms_have_the_notes_reference_values() -> None:
         assert forms[key].value == pytest.approx(value, rel=6e-5), key
         assert forms[key].q == pytest.approx(q, rel=1e-3), key
     assert forms["literal-cdp"].value == 0 and forms["literal-pure"].value < 1e-50
-    at = floors(NOTE)
-    assert at.sampling == pytest.approx(0.126605, rel=1e-5)  # theory/approx-lower-bounds.md, 6
-    assert at.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
+    instance = floors(NOTE)
+    assert instance.sampling == pytest.approx(
+        0.126605, rel=1e-5
+    )  # theory/approx-lower-bounds.md, 6
+    assert instance.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
     # Tracing: theory/approx-lower-bounds.md, 7.
-    assert at.concentrated == pytest.approx(0.0538, abs=5e-5)
-    assert at.concentrated > forms["hypercube-cdp"].value
-    assert at.pure == forms["packing-pure"].value
+    assert instance.concentrated == pytest.approx(0.0538, abs=5e-5)
+    assert instance.concentrated > forms["hypercube-cdp"].value
+    assert instance.pure == forms["packing-pure"].value
 
 
 def test_the_printed_spike_probability_makes_fano_void() -> None:
@@ -139,19 +141,19 @@ def test_the_printed_spike_probability_makes_fano_void() -> None:
 def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
     """Fails for a wrong q, a wrong cap, or a row under another's name."""
     r = {key: rung.value for key, rung in by_key(**changes).items()}
-    near = 1 - 1e-9
-    assert near * r["literal-cdp"] <= r["fano-cdp"] <= r["given-cdp"] * (1 + 1e-9)
-    assert near * r["closed-cdp"] <= r["fano-cdp"]
-    assert near * r["fano-cdp"] <= max(r["gilbert-cdp"], r["fano-cdp"])
-    assert near * r["closed-hypercube-cdp"] <= r["hypercube-cdp"]
+    factor = 1 - 1e-9
+    assert factor * r["literal-cdp"] <= r["fano-cdp"] <= r["given-cdp"] * (1 + 1e-9)
+    assert factor * r["closed-cdp"] <= r["fano-cdp"]
+    assert factor * r["fano-cdp"] <= max(r["gilbert-cdp"], r["fano-cdp"])
+    assert factor * r["closed-hypercube-cdp"] <= r["hypercube-cdp"]
     steps = ("one-distance-cdp", "distances-fano-cdp", "distances-both-ways-cdp")
     climb = [r[key] for key in (*steps, "fano-distance-cdp")]
-    assert climb[1] >= near * climb[0] and climb == sorted(climb)
-    assert near * r["literal-pure"] <= r["markov-pure"] * (1 + 1e-9)
-    at = mean_instance(**changes)
-    for rung in ladder(at):
+    assert climb[1] >= factor * climb[0] and climb == sorted(climb)
+    assert factor * r["literal-pure"] <= r["markov-pure"] * (1 + 1e-9)
+    instance = mean_instance(**changes)
+    for rung in ladder(instance):
         hard = "hypercube" if rung.source == "hypercube" else "spike"
-        assert 0 < rung.q <= at.largest(hard) * (1 + 1e-12)
+        assert 0 < rung.q <= instance.largest(hard) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -159,43 +161,43 @@ def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
     [{"rho": 0.02}, {"epsilon": 1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": 1e-6, "p": 2.0}],
 )
 def test_the_curves_peak_where_they_are_said_to(budget: dict[str, Any]) -> None:
-    at = mean_instance(**({"rho": None} | budget))
-    every = {"approx"} if at.scenario.delta else set()
-    assert {curve.binds for curve in curves(at)} == {"zcdp", "pure"} | every
-    for curve in curves(at):
+    instance = mean_instance(**({"rho": None} | budget))
+    notions = {"approx"} if instance.scenario.delta else set()
+    assert {curve.binds for curve in curves(instance)} == {"zcdp", "pure"} | notions
+    for curve in curves(instance):
         assert curve.values.max() <= curve.best * (1 + 1e-6)
         assert curve.values.max() >= 0.97 * curve.best
         assert np.all(np.diff(curve.q) > 0)
         row = bound(f"lower.mean.{curve.slug}")
-        free = replace(at.setting, spike_probability=None)
+        free = replace(instance.setting, spike_probability=None)
         assert row.value(free) == pytest.approx(curve.best, rel=1e-9)
 
 
 def test_a_small_mean_caps_the_spike_probability() -> None:
-    at = mean_instance(rho=1e-4, mean_bound=0.5)
-    cube = next(c for c in curves(at) if c.slug == "hypercube-cdp")
-    assert cube.best_q == pytest.approx(at.largest("hypercube"))
-    assert at.proof(cube.best_q).mean_norm == pytest.approx(0.5)
-    assert cube.q[-1] <= at.largest("hypercube") * (1 + 1e-9)
+    instance = mean_instance(rho=1e-4, mean_bound=0.5)
+    cube = next(c for c in curves(instance) if c.slug == "hypercube-cdp")
+    assert cube.best_q == pytest.approx(instance.largest("hypercube"))
+    assert instance.proof(cube.best_q).mean_norm == pytest.approx(0.5)
+    assert cube.q[-1] <= instance.largest("hypercube") * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 @pytest.mark.parametrize("budget", [{"rho": 0.5}, {"rho": None, "epsilon": 1.0, "delta": 0.0}])
 def test_the_steps_of_a_proof_multiply_to_its_bound(hard: str, budget: dict[str, Any]) -> None:
-    at = mean_instance(hard=hard, **budget)
-    proof = at.proof(at.own_probability)
+    instance = mean_instance(hard=hard, **budget)
+    proof = instance.proof(instance.own_probability)
     whole = proof.separation / 2 if isinstance(proof, PackingProof) else proof.wrong_sign_cost
     assert whole * proof.error == pytest.approx(proof.bound)
     assert whole * proof.pure_error == pytest.approx(proof.pure_bound)
     assert proof.squared_changes == pytest.approx(
         proof.expected_changes**2 + proof.expected_changes * (1 - proof.q)
     )
-    assert proof.information == pytest.approx(at.rho * proof.squared_changes)
+    assert proof.information == pytest.approx(instance.rho * proof.squared_changes)
     assert max(proof.bound, proof.pure_bound) <= proof.ceiling
-    law = at.scenario.instance.problem
-    assert at.setting.spike_probability == proof.q
-    drawn = law.draw(np.random.default_rng(0))
-    assert np.linalg.norm(drawn.distribution.mean) == pytest.approx(proof.mean_norm)
+    law = instance.scenario.instance.problem
+    assert instance.setting.spike_probability == proof.q
+    law_drawn = law.draw(np.random.default_rng(0))
+    assert np.linalg.norm(law_drawn.distribution.mean) == pytest.approx(proof.mean_norm)
 
 
 def test_the_code_has_as_many_words_as_its_proof_says() -> None:
@@ -223,22 +225,22 @@ def largest_on(hard: str, setting: Setting, binds: Sequence[Privacy]) -> float:
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
     """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 15 standard errors clear."""
-    at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
-    outcomes = list(study(at.scenario))
+    instance = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
+    outcomes = list(study(instance.scenario))
     errors = {m: np.array([o.error for o in outcomes if o.method == m]) for m in METHODS}
     binds = {o.method: o.bound_by for o in outcomes}
-    floors_here = {m: largest_on(hard, at.setting, binds[m]) for m in METHODS}
-    floor = largest_on(hard, at.setting, ("zcdp",))
-    on_any = max(largest_on(law, at.setting, ("zcdp",)) for law in HARD_INSTANCES)
-    assert largest_floor(at.setting, ("zcdp",)) == on_any >= floor
-    own = "hypercube-cdp" if hard == "hypercube" else "fano-cdp"
-    assert floor >= evaluate(at.scenario, bound(f"lower.mean.{own}")).value > 0
+    floors_here = {m: largest_on(hard, instance.setting, binds[m]) for m in METHODS}
+    floor = largest_on(hard, instance.setting, ("zcdp",))
+    on_any = max(largest_on(law, instance.setting, ("zcdp",)) for law in HARD_INSTANCES)
+    assert largest_floor(instance.setting, ("zcdp",)) == on_any >= floor
+    own_slug = "hypercube-cdp" if hard == "hypercube" else "fano-cdp"
+    assert floor >= evaluate(instance.scenario, bound(f"lower.mean.{own_slug}")).value > 0
     for method in METHODS[1:3]:
         assert floors_here[method] == floor
         standard_error = errors[method].std(ddof=1) / math.sqrt(20)
         assert errors[method].mean() - 15 * standard_error > floor
     assert floors_here["mean.sample"] == 0
-    pure = max(floor, largest_on(hard, at.setting, ("pure",)))
+    pure = max(floor, largest_on(hard, instance.setting, ("pure",)))
     assert errors["mean.cwme-pure"].mean() >= floors_here["mean.cwme-pure"] == pure
 
 
@@ -267,8 +269,8 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     assert document["problem"]["spike_probability"] == NOTE.own_probability
     text = printed(capsys, "--rho", "0.5")
     assert "0.0318480" in text.replace("0.031848\n", "0.0318480\n")
-    own = json.loads(printed(capsys, "--bits", "25", "--n", "1000", "--rho", "0.5", "--json"))
-    assert own["packing"]["bound"] == EXAMPLE.bound and own["packing"]["kl"] == "inf"
+    own_slug = json.loads(printed(capsys, "--bits", "25", "--n", "1000", "--rho", "0.5", "--json"))
+    assert own_slug["packing"]["bound"] == EXAMPLE.bound and own_slug["packing"]["kl"] == "inf"
     approx = json.loads(printed(capsys, "--epsilon", "1", "--json"))
     assert approx["problem"]["budget"] == "(1, 1e-06)-DP"
     pure = json.loads(printed(capsys, "--delta", "0", "--json"))  # at epsilon = 1, as elsewhere
@@ -309,25 +311,25 @@ def test_a_printed_proof_ends_in_the_form_that_it_names(
     ],
 )
 def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -> None:
-    at = mean_instance(**budget)
-    elsewhere = replace(at.scenario, distribution="student-t", offset=0.1)
-    named = {rung.slug: rung for rung in ladder(at) if rung.slug}
-    assert len(named) >= 8
-    for slug, rung in named.items():
-        evaluation = evaluate(elsewhere, bound(slug))
+    instance = mean_instance(**budget)
+    other_data = replace(instance.scenario, distribution="student-t", offset=0.1)
+    rungs = {rung.slug: rung for rung in ladder(instance) if rung.slug}
+    assert len(rungs) >= 8
+    for slug, rung in rungs.items():
+        evaluation = evaluate(other_data, bound(slug))
         assert evaluation.value == pytest.approx(rung.value, rel=1e-9), slug
         assert evaluation.note == ""
     # What the page draws and its proofs end in are the same forms.
-    by_name = {bound(slug).card.name: rung for slug, rung in named.items()}
-    for curve in curves(at):
+    by_name = {bound(slug).card.name: rung for slug, rung in rungs.items()}
+    for curve in curves(instance):
         if curve.hard != "tracing":
             assert curve.best == pytest.approx(by_name[curve.name].value, rel=1e-9)
     # On data of the instance a bound is at their spike probability, and says so.
-    own = evaluate(at.scenario, bound("lower.mean.hypercube-cdp"))
-    assert own.note == ON_OWN_DATA
-    assert own.value == at.proof(at.own_probability).bound
-    assert own.value <= by_key(**budget)["hypercube-cdp"].value
-    assert evaluate(at.scenario, bound("lower.mean.fano-cdp")).note == ""
+    own_slug = evaluate(instance.scenario, bound("lower.mean.hypercube-cdp"))
+    assert own_slug.note == ON_OWN_DATA
+    assert own_slug.value == instance.proof(instance.own_probability).bound
+    assert own_slug.value <= by_key(**budget)["hypercube-cdp"].value
+    assert evaluate(instance.scenario, bound("lower.mean.fano-cdp")).note == ""
 
 
 @pytest.mark.parametrize(
@@ -350,12 +352,14 @@ def test_the_command_refuses(
 
 
 def test_the_proof_by_expectiles_ends_in_the_row_that_binds_every_algorithm() -> None:
-    at = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6, n=10_000)
+    instance = mean_instance(
+        hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6, n=10_000
+    )
     row = bound("lower.mean.approx-packing")
-    curve = next(c for c in curves(at) if c.slug == "approx-packing")
-    proof = at.expectiles(curve.best_q)
+    curve = next(c for c in curves(instance) if c.slug == "approx-packing")
+    proof = instance.expectiles(curve.best_q)
     assert proof is not None
-    free = replace(at.setting, spike_probability=None)
+    free = replace(instance.setting, spike_probability=None)
     assert proof.bound == curve.best == pytest.approx(row.value(free), rel=1e-12)
     assert proof.bound == pytest.approx(0.0939, abs=5e-5)
     # The numbers of its steps: seven spikes, e^7, and the least mean distance that was tabled.
@@ -387,5 +391,5 @@ def test_a_packing_has_the_one_budget_that_is_given(capsys: pytest.CaptureFixtur
     assert approximate[0]["bound"] > approximate[1]["bound"]
     concentrated = packing(capsys, "--rho", "0.5")
     assert concentrated["bound"] == pure[1]["bound"]
-    for at in (concentrated, *approximate):
-        assert "epsilon" not in at and "pure_bound" not in at
+    for instance in (concentrated, *approximate):
+        assert "epsilon" not in instance and "pure_bound" not in instance

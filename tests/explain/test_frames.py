@@ -37,13 +37,13 @@ def framed(point: Scenario, method: str = "sco.clipped") -> Frames:
 def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -> None:
     runs = single_runs(POINT, "sco.clipped")
     descent, radius = clipped_plan(POINT)
-    alone = {
+    alone_paths = {
         "private": risk_path(POINT, "sco.clipped"),
         "clipped": descent_path(POINT, descent, radius),
         "exact": descent_path(POINT, descent, None),
     }
-    assert list(runs) == list(alone)
-    for name, path in alone.items():
+    assert list(runs) == list(alone_paths)
+    for name, path in alone_paths.items():
         assert (runs[name].points == path.points).all() and runs[name].final == path.final
     assert list(single_runs(POINT, "sco.phased-sgd")) == ["private", "exact"]
     # Clipped gradients refuse a pure budget, and stochastic descent has no full gradients.
@@ -52,14 +52,14 @@ def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -
 
 def test_the_plane_holds_the_start_and_the_best_parameter() -> None:
     problem, _ = draw_problem(POINT)
-    seen = framed(POINT)
-    plane, (low, high) = seen.plane, seen.views[0].box
+    frame = framed(POINT)
+    plane, (low, high) = frame.plane, frame.views[0].box
     assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
     for point in (problem.constraint.centre, problem.minimiser):
         assert plane.point(plane.project(point)) == pytest.approx(point, abs=1e-12)
-    assert seen.best == pytest.approx([np.linalg.norm(problem.minimiser), 0.0], abs=1e-12)
+    assert frame.best == pytest.approx([np.linalg.norm(problem.minimiser), 0.0], abs=1e-12)
     assert (high - low)[0] == pytest.approx(ASPECT * (high - low)[1])
-    for path in seen.runs.values():
+    for path in frame.runs.values():
         places = plane.project(np.vstack([path.points, path.value]))
         assert ((low < places) & (places < high)).all()
 
@@ -71,8 +71,8 @@ def test_the_second_direction_is_that_of_the_widest_spread() -> None:
     plane = plane_of(np.zeros(4), np.array([2.0, 0.0, 0.0, 0.0]), wide)
     assert plane.axes[0] == pytest.approx([1, 0, 0, 0])
     assert plane.axes[1] == pytest.approx([0, 0, 1, 0], abs=0.05)
-    inside = (wide @ plane.axes.T) ** 2
-    assert plane.held == pytest.approx(inside.sum() / (wide**2).sum())
+    shares = (wide @ plane.axes.T) ** 2
+    assert plane.held == pytest.approx(shares.sum() / (wide**2).sum())
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -106,23 +106,26 @@ def test_contours_of_a_quadratic_are_its_circles() -> None:
 @pytest.mark.parametrize("problem", [pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS])
 def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
     point = replace(POINT, problem=problem, n=2000, d=5, p=3.0)
-    drawn, _ = draw_problem(point)
-    seen = framed(point)
-    assert all(view.contours for view in seen.views)
-    for contour in (contour for view in seen.views for contour in view.contours):
+    problem_drawn, _ = draw_problem(point)
+    frame = framed(point)
+    assert all(view.contours for view in frame.views)
+    for contour in (contour for view in frame.views for contour in view.contours):
         for place in contour.pieces[:: max(1, len(contour.pieces) // 6), 0]:
-            risk = drawn.excess_risk(seen.plane.point(place)).value
+            risk = problem_drawn.excess_risk(frame.plane.point(place)).value
             assert risk == pytest.approx(contour.level, rel=0.1)
 
 
 def test_a_closer_look_holds_the_later_steps_and_the_best_parameter() -> None:
-    seen = framed(replace(POINT, problem="least-squares", n=5000))
-    (low, high), (near_low, near_high) = (view.box for view in seen.views)
+    frame = framed(replace(POINT, problem="least-squares", n=5000))
+    (low, high), (near_low, near_high) = (view.box for view in frame.views)
     assert (near_high - near_low < 0.6 * (high - low)).all()
-    private = seen.runs["private"]
-    late = private.points[private.steps >= private.steps[-1] / 3]
-    places = np.vstack([seen.plane.project(late), seen.best])
-    assert len(late) < len(private.points) and ((near_low < places) & (places < near_high)).all()
+    private = frame.runs["private"]
+    late_points = private.points[private.steps >= private.steps[-1] / 3]
+    places = np.vstack([frame.plane.project(late_points), frame.best])
+    assert (
+        len(late_points) < len(private.points)
+        and ((near_low < places) & (places < near_high)).all()
+    )
 
 
 def test_pieces_of_a_level_are_where_a_linear_function_passes_it() -> None:
@@ -137,20 +140,20 @@ def test_pieces_of_a_level_are_where_a_linear_function_passes_it() -> None:
 
 def test_the_edge_is_that_of_the_ball_in_the_plane() -> None:
     problem, _ = draw_problem(POINT)
-    far = np.linalg.norm(framed(POINT).edge, axis=1)
-    assert far == pytest.approx(problem.constraint.l2_radius, rel=0.02)
+    distances = np.linalg.norm(framed(POINT).edge, axis=1)
+    assert distances == pytest.approx(problem.constraint.l2_radius, rel=0.02)
 
 
 def test_a_frame_has_the_lengths_of_the_gradients_where_the_private_run_stands() -> None:
     point = replace(POINT, problem="least-squares")
-    seen = framed(point)
-    private = seen.runs["private"]
-    assert seen.norms.shape == (len(private.points), 400) and has_frames(private)
+    frame = framed(point)
+    private = frame.runs["private"]
+    assert frame.norms.shape == (len(private.points), 400) and has_frames(private)
     for k in (0, -1):
-        assert seen.norms[k] == pytest.approx(gradient_norms(point, private.points[k])[:400])
-    assert seen.radius == clipped_plan(point)[1]
-    low, high = seen.reach
-    assert low <= seen.radius / 8 and high >= max(8 * seen.radius, seen.norms.max())
+        assert frame.norms[k] == pytest.approx(gradient_norms(point, private.points[k])[:400])
+    assert frame.radius == clipped_plan(point)[1]
+    low, high = frame.reach
+    assert low <= frame.radius / 8 and high >= max(8 * frame.radius, frame.norms.max())
 
 
 def test_a_run_of_a_single_step_or_none_has_no_frames() -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.geometry import (
+    DIMENSIONS,
     GUIDES,
-    MANY,
     NOISES,
     SWEEP,
     Shape,
@@ -54,8 +54,8 @@ def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(sha
     heights = np.array([shape.constraint.support(g) for g in DIRECTIONS])
     assert (reached <= heights + 1e-9).all()
     # A round body is drawn by chords, whose ends are on it.
-    most = 1e-9 if shape.vertices is not None else 0.02
-    assert ((heights - reached) / row_norms(DIRECTIONS, 2.0)).max() < most
+    tolerance = 1e-9 if shape.vertices is not None else 0.02
+    assert ((heights - reached) / row_norms(DIRECTIONS, 2.0)).max() < tolerance
 
 
 @each("shape", SYMMETRIC, ids=name)
@@ -103,10 +103,10 @@ def test_corners_catch_points_and_count_zeros() -> None:
     assert 0 < small.nearest[1] < 1e-9 and small.zeros == 0
     assert nearest(Shape(kind="linf"), (0.5, 0.0)).farthest.tolist() == [[1, -1], [1, 1]]
     assert nearest(Shape(kind="l2"), (0.0, 0.0)).farthest.shape == (0, 2)
-    inside = nearest(Shape(kind="l1"), (0.0, 0.5))
-    assert (inside.distance, inside.normal, inside.zeros) == (0.0, None, 0)
-    behind = nearest(Shape(kind="simplex"), (0.0, 0.0))  # 0 is on the other side
-    assert behind.normal is not None and behind.norm == math.inf
+    interior_point = nearest(Shape(kind="l1"), (0.0, 0.5))
+    assert (interior_point.distance, interior_point.normal, interior_point.zeros) == (0.0, None, 0)
+    other_side = nearest(Shape(kind="simplex"), (0.0, 0.0))  # 0 is on the other side
+    assert other_side.normal is not None and other_side.norm == math.inf
     with pytest.raises(InvalidInput, match=r"point must be 2 finite numbers"):
         nearest(Shape(kind="l1"), (1.0, 2.0, 3.0))
 
@@ -135,7 +135,7 @@ def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> N
 
 def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     rows = width_table(1.5)
-    assert len(rows) == len(GEOMETRIES) * len(MANY)
+    assert len(rows) == len(GEOMETRIES) * len(DIMENSIONS)
     widths = {(row.kind, row.d): row.width for row in rows}
     assert widths["l2", 1000].value == pytest.approx(31.61487, abs=1e-4)
     assert widths["l1", 100].value == pytest.approx(2.74696, abs=1e-5)

@@ -57,8 +57,8 @@ def test_a_part_gives_the_same_rows_and_another_seed_gives_others(
     experiment: lessons.Experiment,
 ) -> None:
     (part,) = parts(experiment, 1)
-    (other,) = parts(experiment, 1, seed=1)
-    assert run_part(part) == run_part(part) != run_part(other)
+    (next_part,) = parts(experiment, 1, seed=1)
+    assert run_part(part) == run_part(part) != run_part(next_part)
 
 
 def test_the_table_does_not_depend_on_the_order_of_the_parts() -> None:
@@ -76,11 +76,11 @@ def test_the_points_of_a_study_are_the_rows_of_its_summary() -> None:
     points = study_points(outcomes)
     rows = summary(frame(outcomes))
     assert [p.series for p in points] == list(rows["method"]) and len(points) > 4
-    for own, name in (
+    for series_name, name in (
         *(("x", "x"), ("trials", "trials"), ("mean", "mean_error")),
         *(("median", "median_error"), ("q10", "q10"), ("q90", "q90")),
     ):
-        assert [getattr(p, own) for p in points] == list(rows[name])
+        assert [getattr(p, series_name) for p in points] == list(rows[name])
 
 
 def test_the_mean_of_errors_is_their_root_mean_square() -> None:
@@ -154,10 +154,10 @@ def laplace_guess(epsilon: float) -> float:
 def test_the_densities_of_neighbours_differ_by_the_factor_that_epsilon_allows(
     epsilon: float,
 ) -> None:
-    outputs, without, with_it = output_densities(epsilon)
-    ratio = np.maximum(without / with_it, with_it / without)
+    outputs, density_without, with_it = output_densities(epsilon)
+    ratio = np.maximum(density_without / with_it, with_it / density_without)
     assert ratio.max() == pytest.approx(math.exp(epsilon))
-    assert np.trapezoid(without, outputs) == pytest.approx(1, abs=0.02)
+    assert np.trapezoid(density_without, outputs) == pytest.approx(1, abs=0.02)
 
 
 def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
@@ -184,14 +184,14 @@ def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
 def test_the_radius_trades_bias_against_noise() -> None:
     rows = rows_of("radius")
     table = series_table(rows)
-    private, alone = column(table, PRIVATE, "mean"), column(table, BIAS, "mean")
+    private, bias = column(table, PRIVATE, "mean"), column(table, BIAS, "mean")
     cut = column(table, CUT, "mean")
     best = int(np.argmin(private))
     assert 0 < best < len(RADII) - 1
     assert private[0] > 3 * private[best] and private[-1] > 3 * private[best]
     assert cut == sorted(cut, reverse=True) and cut[0] == 1 and cut[-1] == 0
-    assert alone == sorted(alone, reverse=True)  # the smaller the radius, the larger the bias
-    assert alone[-1] < 1e-3 * alone[0]  # where nothing is cut
+    assert bias == sorted(bias, reverse=True)  # the smaller the radius, the larger the bias
+    assert bias[-1] < 1e-3 * bias[0]  # where nothing is cut
 
 
 def test_the_noise_is_that_of_the_mechanism() -> None:
@@ -234,9 +234,9 @@ def test_the_command_says_what_is_wrong(
 def test_the_squares_of_the_parts_add_up_to_the_square_of_the_error() -> None:
     """To the noise of the trials, at every radius: the error is a root mean square."""
     table = series_table(rows_of("radius"))
-    whole, *each = (
+    whole, *part_totals = (
         np.array(column(table, name, "mean")) ** 2
         for name in (PRIVATE, BIAS, lessons.SAMPLING, NOISE)
     )
-    assert whole == pytest.approx(sum(each), rel=0.35)
-    assert np.mean(whole / sum(each)) == pytest.approx(1, abs=0.1)
+    assert whole == pytest.approx(sum(part_totals), rel=0.35)
+    assert np.mean(whole / sum(part_totals)) == pytest.approx(1, abs=0.1)

@@ -26,7 +26,7 @@ LINE = Scenario(distribution="gaussian", n=500, d=1, methods=("mean.sample",), o
 SMALL = Scenario(n=2000, d=3, methods=("mean.clipped",))
 
 
-EVERY = {"algorithm", "(epsilon, delta)-DP algorithm"}
+ALL_NOTIONS = {"algorithm", "(epsilon, delta)-DP algorithm"}
 PLAIN = Need(
     method="mean.adaptive", unknown="n", target=0.1, near=1.0, slope=-0.5, trials=64, floors=()
 )
@@ -69,11 +69,11 @@ def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
     assert answer.side == "inside"
     wide = answer.high / answer.low
     fresh = replace(scenario, trials=400, seed=99)
-    few, many = (
+    small, records = (
         summary(frame(study(replace(fresh, n=max(1, round(n))))))["median_error"].iloc[0]
         for n in (answer.value / wide, answer.value * wide)
     )
-    assert many < target < few
+    assert records < target < small
 
 
 def test_an_easier_target_or_a_larger_budget_never_takes_more_records() -> None:
@@ -88,8 +88,10 @@ def test_an_easier_target_or_a_larger_budget_never_takes_more_records() -> None:
 def test_records_and_budget_ask_the_same_question() -> None:
     """The epsilon that the answer's n takes is the scenario's own."""
     records = need(SMALL, "mean.clipped", 0.1)
-    back = need(replace(SMALL, n=int(records.value), epsilon=3.0), "mean.clipped", 0.1, "epsilon")
-    assert back.low / 1.5 < 1.0 < back.high * 1.5
+    returned = need(
+        replace(SMALL, n=int(records.value), epsilon=3.0), "mean.clipped", 0.1, "epsilon"
+    )
+    assert returned.low / 1.5 < 1.0 < returned.high * 1.5
     concentrated = replace(SMALL, rho=0.1, epsilon=None, delta=None)
     rho = need(concentrated, "mean.clipped", 0.1, "rho")
     assert rho.side == "inside"
@@ -107,21 +109,21 @@ def test_a_plateau_is_refused_with_one_sentence() -> None:
 
 
 def test_what_is_out_of_range_is_said_to_be() -> None:
-    above = need(SMALL, "mean.clipped", 1e-4, elements=60_000)
-    assert (above.side, above.limit) == ("above", 20_000)
-    assert "more than 20,000 records" in in_words(above)[0]
-    below = need(replace(SMALL, n=4), "mean.clipped", 1e4)
-    assert (below.side, below.limit) == ("below", 1)
+    too_small = need(SMALL, "mean.clipped", 1e-4, elements=60_000)
+    assert (too_small.side, too_small.limit) == ("above", 20_000)
+    assert "more than 20,000 records" in in_words(too_small)[0]
+    too_large = need(replace(SMALL, n=4), "mean.clipped", 1e4)
+    assert (too_large.side, too_large.limit) == ("below", 1)
 
 
 def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
     answer = need(SMALL, "mean.clipped", 0.05)
-    told = next(f for f in answer.floors if f.laws == COORDINATE.words)
-    floor = int(told.value)
+    floor_told = next(f for f in answer.floors if f.laws == COORDINATE.words)
+    floor = int(floor_told.value)
     assert 1 < floor < answer.value
-    lower = bound(told.bound)
-    fewer, enough = (replace(SMALL, n=n).setting for n in (floor * 99 // 100 - 1, floor + 1))
-    assert lower.value(fewer) > 0.05 >= lower.value(enough)
+    lower = bound(floor_told.bound)
+    fewer, is_enough = (replace(SMALL, n=n).setting for n in (floor * 99 // 100 - 1, floor + 1))
+    assert lower.value(fewer) > 0.05 >= lower.value(is_enough)
     assert f"fewer than {floor:,}" in " ".join(in_words(answer))
 
 
@@ -129,24 +131,24 @@ def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
 def test_fewer_records_are_the_first_of_more(problem: str, distribution: str) -> None:
     """Across the end of a block too, of 6,553 records here."""
-    at = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
-    made: Any = at.instance.problem
+    point = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
+    problem_made: Any = point.instance.problem
 
     def draw(n: int) -> np.ndarray:
         rng = np.random.default_rng(3)
-        drawn = made.draw(rng)
+        instance = problem_made.draw(rng)
         if problem == "mean":
-            return first_users(drawn, n, 1, rng).x
-        sample = first_users(drawn, n, 1, rng)
+            return first_users(instance, n, 1, rng).x
+        sample = first_users(instance, n, 1, rng)
         return np.concatenate(list(sample.gradients(np.full(15, 0.1)).blocks()))  # type: ignore[union-attr]
 
-    many = draw(7000)
+    records = draw(7000)
     for n in (1, 100, 6553, 6554):
-        np.testing.assert_array_equal(draw(n), many[:n])
+        np.testing.assert_array_equal(draw(n), records[:n])
 
 
 def test_users_are_counted_as_users() -> None:
-    at = Scenario(
+    point = Scenario(
         problem="quadratic",
         methods=("user.clipped-means",),
         n=500,
@@ -154,11 +156,11 @@ def test_users_are_counted_as_users() -> None:
         d=3,
         distribution="gaussian",
     )
-    answer = need(at, "user.clipped-means", 0.03)
+    answer = need(point, "user.clipped-means", 0.03)
     assert answer.side == "inside"
     assert f"about {answer.value:,} users" in in_words(answer, users=True)[0]
     # Its clipping is biased on these data: with more users than that its error is 0.012 for ever.
-    flat = need(at, "user.clipped-means", 0.005, elements=300_000)
+    flat = need(point, "user.clipped-means", 0.005, elements=300_000)
     assert flat.side == "plateau"
     assert "hardly falls as users are added" in in_words(flat, users=True)[0]
 
@@ -201,32 +203,32 @@ def test_sentences_have_their_numbers() -> None:
             ),
         ),
     )
-    said, floor = in_words(answer)
-    assert "about 12,345 records" in said
-    assert "10,000 to 14,000" in said
+    message, floor = in_words(answer)
+    assert "about 12,345 records" in message
+    assert "10,000 to 14,000" in message
     assert "any number of records" in floor
     assert "no zCDP algorithm (rho=0.5) can guarantee" in floor
     assert "worst case over all distributions with these moments in every coordinate" in floor
 
 
 @pytest.mark.parametrize(
-    ("budget", "binds", "others"),
+    ("budget", "binds", "other_notions"),
     [
-        ({}, EVERY, ("zCDP", "pure")),
-        ({"delta": 0.0}, {*EVERY, "pure DP algorithm (epsilon=1)"}, ("zCDP",)),
+        ({}, ALL_NOTIONS, ("zCDP", "pure")),
+        ({"delta": 0.0}, {*ALL_NOTIONS, "pure DP algorithm (epsilon=1)"}, ("zCDP",)),
         ({"epsilon": None, "delta": None, "rho": 0.03}, {"zCDP algorithm (rho=0.03)"}, ("pure",)),
     ],
     ids=["approximate", "pure", "concentrated"],
 )
 def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
-    budget: dict[str, Any], binds: set[str], others: tuple[str, ...]
+    budget: dict[str, Any], binds: set[str], other_notions: tuple[str, ...]
 ) -> None:
     """Under (1, 1e-6) zCDP tracing said 2,370 records, and binds none but zCDP algorithms."""
     base = replace(Scenario(methods=("mean.adaptive",), d=20), **budget)
     (floor, *_) = _floors(base, "n", 0.1)
     assert floor.binds in binds
     assert floor.laws == COORDINATE.words
-    fewer, enough = (replace(base, n=int(floor.value) + step) for step in (-5, 1))
+    fewer, is_enough = (replace(base, n=int(floor.value) + step) for step in (-5, 1))
     values = [
         max(
             e.value
@@ -237,12 +239,12 @@ def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
             and e.bound.card.privacy in binding(point.budget)
             and not e.failures
         )
-        for point in (fewer, enough)
+        for point in (fewer, is_enough)
     ]
     assert values[0] > 0.1 >= values[1]
-    said = in_words(replace(PLAIN, floors=(floor,)))[1]
-    assert f"no {floor.binds} can guarantee" in said
-    assert not any(other in said for other in others)
+    message = in_words(replace(PLAIN, floors=(floor,)))[1]
+    assert f"no {floor.binds} can guarantee" in message
+    assert not any(other in message for other in other_notions)
 
 
 def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:

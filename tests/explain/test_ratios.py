@@ -16,11 +16,11 @@ from dpsco_core.scenario import Scenario
 POINT = canonical_point(
     Scenario(problem="quadratic", methods=default_methods("quadratic"), n=10_000, d=20, p=3.0)
 )
-EVERY = next(t for t in TABLES if t.key == "all").slugs
+ALL_SLUGS = next(t for t in TABLES if t.key == "all").slugs
 
 
 def proven() -> list[Row]:
-    return [r for r in rows(POINT, EVERY) if r.here and r.bound.card.quantity == "excess risk"]
+    return [r for r in rows(POINT, ALL_SLUGS) if r.here and r.bound.card.quantity == "excess risk"]
 
 
 def test_what_needs_strong_convexity_is_compared_with_strongly_convex_losses() -> None:
@@ -40,8 +40,8 @@ def test_a_lower_bound_has_its_instance_in_the_class_and_binds_the_methods_notio
         assert lower.instance_class.is_within(upper.loss_class)
         assert lower.privacy in BINDING[upper.privacy]
         assert pair.ratio == pair.upper.value / pair.lower.value >= 1
-        other = [r for r in proven() if r.holds and r.bound.card.constant == "explicit"]
-        better = [r for r in other if r.bound.card.kind == "lower" and r.value > pair.lower.value]
+        uppers = [r for r in proven() if r.holds and r.bound.card.constant == "explicit"]
+        better = [r for r in uppers if r.bound.card.kind == "lower" and r.value > pair.lower.value]
         assert all(
             not r.bound.card.instance_class.is_within(upper.loss_class)
             or r.bound.card.privacy not in BINDING[upper.privacy]
@@ -56,10 +56,10 @@ def test_a_table_covers_the_scenario_that_it_names(table: PaperTable) -> None:
     fields = dict(table.covered)
     methods = default_methods(fields["problem"], "user" if fields["m"] > 1 else "item")
     point = Scenario(methods=methods, **fields).validate(sampling=False)
-    own = [r for r in rows(point, table.slugs) if table.key in r.bound.card.tables or r.here]
+    own_rows = [r for r in rows(point, table.slugs) if table.key in r.bound.card.tables or r.here]
     plain = Scenario(problem=fields["problem"], methods=methods, m=fields["m"])
-    before = rows(plain, table.slugs)
-    assert sum(r.holds for r in own) >= max(3, sum(r.holds for r in before))
+    rows_before = rows(plain, table.slugs)
+    assert sum(r.holds for r in own_rows) >= max(3, sum(r.holds for r in rows_before))
 
 
 def test_the_answer_without_data_costs_the_norm_of_the_mean() -> None:

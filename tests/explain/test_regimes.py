@@ -36,11 +36,15 @@ def test_every_value_is_that_of_the_bound_at_the_point(
     scenario: Scenario, slugs: tuple[str, ...], x: str, y: str
 ) -> None:
     """A setting that is kept for too many points, or a swapped axis, would give another value."""
-    where = plane(x, y)
-    contest = regimes(scenario, where, slugs)
-    assert contest.values.shape == (len(slugs), len(where.y), len(where.x)) == contest.holds.shape
-    for i, v in enumerate(where.y):
-        for j, u in enumerate(where.x):
+    plane_used = plane(x, y)
+    contest = regimes(scenario, plane_used, slugs)
+    assert (
+        contest.values.shape
+        == (len(slugs), len(plane_used.y), len(plane_used.x))
+        == contest.holds.shape
+    )
+    for i, v in enumerate(plane_used.y):
+        for j, u in enumerate(plane_used.x):
             number = int(u) if x in ("n", "d") else float(u)
             setting = replace(scenario, **{x: number, y: float(v)}).setting
             setting = replace(setting, spike_probability=None)
@@ -55,11 +59,11 @@ def test_no_term_dominates_where_the_bound_is_infinite() -> None:
 
 
 def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:
-    scenario, where = Scenario(p=2.0), plane("d", "epsilon")
-    contest = regimes(scenario, where, SLUGS)
+    scenario, plane_used = Scenario(p=2.0), plane("d", "epsilon")
+    contest = regimes(scenario, plane_used, SLUGS)
     assert len(np.unique(contest.dominant)) > 1
-    for i, epsilon in enumerate(where.y):
-        for j, d in enumerate(where.x):
+    for i, epsilon in enumerate(plane_used.y):
+        for j, d in enumerate(plane_used.x):
             setting = replace(scenario, d=int(d), epsilon=float(epsilon)).setting
             terms = bound(SLUGS[0]).terms(setting)
             assert tuple(terms) == contest.terms
@@ -68,8 +72,10 @@ def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:
 
 def test_the_scenarios_own_axis_does_not_matter() -> None:
     swept = Scenario(axis="n", grid=(100, 200))
-    one, other = (regimes(s, plane(), SLUGS) for s in (swept, replace(swept, axis=None, grid=())))
-    assert (one.values == other.values).all()
+    regions, same_regions = (
+        regimes(s, plane(), SLUGS) for s in (swept, replace(swept, axis=None, grid=()))
+    )
+    assert (regions.values == same_regions.values).all()
 
 
 def test_axes_are_increasing_logarithmic_and_whole_where_they_count() -> None:
@@ -89,11 +95,11 @@ def test_simple_clipping_is_optimal_up_to_one_over_root_d(slug: str) -> None:
 
 
 def test_bad_planes_and_no_bounds_are_named() -> None:
-    one = np.array([1.0])
+    regions = np.array([1.0])
     with pytest.raises(InvalidInput, match="x_axis must be one of n, d, m, epsilon, p"):
-        Plane(x_axis="x", y_axis="n", x=one, y=one)
+        Plane(x_axis="x", y_axis="n", x=regions, y=regions)
     with pytest.raises(InvalidInput, match="y_axis must be another than x_axis"):
-        Plane(x_axis="n", y_axis="n", x=one, y=one)
+        Plane(x_axis="n", y_axis="n", x=regions, y=regions)
     with pytest.raises(InvalidInput, match="bounds must be at least one"):
         regimes(Scenario(), plane(), ())
     assert math.isfinite(regimes(Scenario(), plane(), SLUGS[:1]).values.max())

@@ -31,7 +31,7 @@ CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <=
 DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
 
-def ran(slug: str) -> Outcome:
+def run_example(slug: str) -> Outcome:
     (cell,) = cells(example_point(slug))
     return run_cell(cell)
 
@@ -46,19 +46,21 @@ def unbalanced(text: str) -> str:
             depth += 1 if bracket == "{" else -1
             if depth < 0:
                 return f"a closing brace too many in {formula}"
-        left, right = (len(re.findall(rf"\\{side}(?!a)", formula)) for side in ("left", "right"))
-        if depth or left != right:
+        left_side, right = (
+            len(re.findall(rf"\\{side}(?!a)", formula)) for side in ("left", "right")
+        )
+        if depth or left_side != right:
             return f"an open bracket in {formula}"
-    outside = re.sub(r"\$[^$]*\$", "", text)
-    return f"a command outside a formula: {text}" if "\\" in outside else ""
+    plain = re.sub(r"\$[^$]*\$", "", text)
+    return f"a command outside a formula: {text}" if "\\" in plain else ""
 
 
-def texts(told: Story) -> tuple[str, ...]:
+def texts(tale: Story) -> tuple[str, ...]:
     """Return all sentences of a story."""
-    proof = [] if told.privacy is None else [text for _, text in told.privacy.steps]
-    every = (told.steps, told.assumptions, proof, told.pitfalls, told.errata)
-    single = (told.what, f"${told.order}$", told.cost, told.when)
-    return (*single, *(text for group in every for text in group))
+    proof = [] if tale.privacy is None else [text for _, text in tale.privacy.steps]
+    text_groups = (tale.steps, tale.assumptions, proof, tale.pitfalls, tale.errata)
+    single = (tale.what, f"${tale.order}$", tale.cost, tale.when)
+    return (*single, *(text for group in text_groups for text in group))
 
 
 def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
@@ -73,11 +75,11 @@ def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
 
 @each("slug", METHOD_SLUGS)
 def test_a_story_is_whole(slug: str) -> None:
-    told = story(slug)
-    assert [unbalanced(text) for text in texts(told) if unbalanced(text)] == []
-    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(told))
-    assert len(re.findall(r"[.:](?: |$)", told.what)) >= 3, "three sentences"
-    assert told.steps and told.assumptions and told.pitfalls and told.when and told.cost
+    tale = story(slug)
+    assert [unbalanced(text) for text in texts(tale) if unbalanced(text)] == []
+    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(tale))
+    assert len(re.findall(r"[.:](?: |$)", tale.what)) >= 3, "three sentences"
+    assert tale.steps and tale.assumptions and tale.pitfalls and tale.when and tale.cost
 
 
 @pytest.mark.parametrize(
@@ -89,15 +91,15 @@ def test_a_broken_formula_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> None:
-    shown = example(slug)
-    assert slug in shown.validate(DASHBOARD).methods
-    assert not too_large(shown, DASHBOARD)
-    for _, point in shown.points():
+    scenario = example(slug)
+    assert slug in scenario.validate(DASHBOARD).methods
+    assert not too_large(scenario, DASHBOARD)
+    for _, point in scenario.points():
         make_method(slug, point.calibration, point.tuning).plan(method_setting(point, slug))
 
 
 def check_run(slug: str) -> None:
-    outcome, expected = ran(slug), work(example_point(slug), slug)
+    outcome, expected = run_example(slug), work(example_point(slug), slug)
     assert outcome.not_applicable is None and outcome.error >= 0
     assert (outcome.spent is None) == (story(slug).privacy is None)
     counted = outcome.diagnostics.get("gradient_calls")
@@ -119,7 +121,7 @@ def test_the_dear_examples_run_too(slug: str) -> None:
 
 
 def test_the_shuffled_example_shuffles() -> None:
-    assert ran("lp.shuffled-mirror-descent").diagnostics["shuffled"] == 1
+    assert run_example("lp.shuffled-mirror-descent").diagnostics["shuffled"] == 1
 
 
 def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
@@ -136,8 +138,8 @@ def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> Non
     assert parts[0].text.startswith("def release(")
     calls = r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\("
     calls += r"|\.release\(.*, ledger, rng\)"
-    drawn = re.search(calls, text)
-    assert bool(drawn) == (story(slug).privacy is not None)
+    match = re.search(calls, text)
+    assert bool(match) == (story(slug).privacy is not None)
     assert plan_source(slug).text.startswith("def plan(")
     handed = handed_on(method_class(slug).release)
     titles = [part.title for part in parts[1 : len(handed) + 1]]
@@ -206,9 +208,9 @@ def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None
 
 def test_about_tells_a_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["about", "mean.clipped"]) == 0
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for part in ("mean.clipped: Simple clipping", "Steps", "Sensitivity:", "upper.mean.clipped"):
-        assert part in said
+        assert part in message
     assert main(["about", "sco.erm"]) == 0
     assert "None: it releases what it computes" in capsys.readouterr().out
     assert main(["about", "sco.private-sgd", "--json"]) == 0

@@ -22,41 +22,41 @@ from tests.folded import each
 Formula = Callable[[Mapping[str, float], Scenario], float]
 
 
-def clipped(run: Mapping[str, float], at: Scenario) -> float:
-    return 2 * run["clip_radius"] / at.n
+def clipped(run: Mapping[str, float], point: Scenario) -> float:
+    return 2 * run["clip_radius"] / point.n
 
 
-def one_gradient(run: Mapping[str, float], at: Scenario) -> float:
+def one_gradient(run: Mapping[str, float], point: Scenario) -> float:
     return 2 * run["clip_radius"]
 
 
-def a_group(run: Mapping[str, float], at: Scenario) -> float:
-    return 2 * run["clip_radius"] / (at.n // run["groups"])
+def a_group(run: Mapping[str, float], point: Scenario) -> float:
+    return 2 * run["clip_radius"] / (point.n // run["groups"])
 
 
-def an_encoding(run: Mapping[str, float], at: Scenario) -> float:
+def an_encoding(run: Mapping[str, float], point: Scenario) -> float:
     assert run["phases"] == 1
     squares = [(math.comb(2 * k, k) / 4**k) ** 2 for k in range(int(run["steps"]))]
     return 2 * run["clip_radius"] / run["batch_size"] * math.sqrt(sum(squares))
 
 
-def a_phase(run: Mapping[str, float], at: Scenario) -> float:
+def a_phase(run: Mapping[str, float], point: Scenario) -> float:
     return 2 * run["clip_radius"] * run["step_size"]
 
 
-def a_coordinate(run: Mapping[str, float], at: Scenario) -> float:
-    size = at.n // run.get("disjoint", 1) // run["blocks"]
+def a_coordinate(run: Mapping[str, float], point: Scenario) -> float:
+    size = point.n // run.get("disjoint", 1) // run["blocks"]
     return (1 if run["blocks"] % 2 == 0 else 2) * run["clip_limit"] / size
 
 
-def coordinates(run: Mapping[str, float], at: Scenario) -> float:
-    return math.sqrt(at.d) * a_coordinate(run, at)
+def coordinates(run: Mapping[str, float], point: Scenario) -> float:
+    return math.sqrt(point.d) * a_coordinate(run, point)
 
 
-def smooth(run: Mapping[str, float], at: Scenario) -> float:
+def smooth(run: Mapping[str, float], point: Scenario) -> float:
     c = run.get("smoothing_variance", 1.0)
     supremum = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
-    return 2 * run["tau"] * supremum * math.sqrt(at.d) / at.n
+    return 2 * run["tau"] * supremum * math.sqrt(point.d) / point.n
 
 
 # What the ledger's first entry has as its sensitivity. On the l1 ball an l2 sensitivity is the
@@ -65,36 +65,42 @@ SENSITIVITY: dict[str, Formula] = {
     "mean.clipped": clipped,
     "mean.iterative": a_group,
     "mean.cwme-cdp": coordinates,
-    "mean.cwme-pure": lambda run, at: at.d * a_coordinate(run, at),
+    "mean.cwme-pure": lambda run, point: point.d * a_coordinate(run, point),
     "mean.smoothed": smooth,
     "sco.noisy-gd": clipped,
     "sco.phased-sgd": a_phase,
     "sco.cwme": coordinates,
     "sco.smoothed": smooth,
-    "sco.cwme-strong": lambda run, at: coordinates({**run, "disjoint": run["steps"]}, at),
+    "sco.cwme-strong": lambda run, point: coordinates({**run, "disjoint": run["steps"]}, point),
     "sco.clipped": clipped,
     "sco.iterative": a_group,
     "sco.private-sgd": one_gradient,
     "sco.ftrl": an_encoding,
     "sco.automatic": clipped,
-    "sco.quantile": lambda run, at: 2 * run["first_radius"] / at.n,
+    "sco.quantile": lambda run, point: 2 * run["first_radius"] / point.n,
     "sco.objective-perturbation": one_gradient,
-    "sco.objective-perturbation-strong": lambda run, at: 2 * run["feature_bound"] / at.n,
-    "lp.regularized-mirror-descent": lambda run, at: math.sqrt(at.d) * clipped(run, at),
+    "sco.objective-perturbation-strong": lambda run, point: 2 * run["feature_bound"] / point.n,
+    "lp.regularized-mirror-descent": lambda run, point: math.sqrt(point.d) * clipped(run, point),
     "lp.phased-sgd": a_phase,
-    "lp.shuffled-mirror-descent": lambda run, at: math.sqrt(at.d) * 2 * run["truncation_level"],
-    "lp.batched-mirror-descent": lambda run, at: math.sqrt(at.d) * 2 * run["truncation_level"],
-    "lp.euclidean-reduction": lambda run, at: 2 * run["truncation_level"],
+    "lp.shuffled-mirror-descent": lambda run, point: (
+        math.sqrt(point.d) * 2 * run["truncation_level"]
+    ),
+    "lp.batched-mirror-descent": lambda run, point: (
+        math.sqrt(point.d) * 2 * run["truncation_level"]
+    ),
+    "lp.euclidean-reduction": lambda run, point: 2 * run["truncation_level"],
     "lp.noisy-mirror-descent": one_gradient,
 }
 
 
-def run_through_a_ledger(at: Scenario, slug: str) -> tuple[Mapping[str, float], Ledger]:
-    rng, ledger = np.random.default_rng(1), Ledger(at.budget)
-    problem: Any = at.instance.problem
-    drawn = problem.draw(rng)
-    method: Any = make_method(slug, at.calibration, at.tuning)
-    release = method.release(drawn.sample(at.n, rng), method.plan(at.setting), ledger, rng)
+def run_through_a_ledger(point: Scenario, slug: str) -> tuple[Mapping[str, float], Ledger]:
+    rng, ledger = np.random.default_rng(1), Ledger(point.budget)
+    problem: Any = point.instance.problem
+    problem_drawn = problem.draw(rng)
+    method: Any = make_method(slug, point.calibration, point.tuning)
+    release = method.release(
+        problem_drawn.sample(point.n, rng), method.plan(point.setting), ledger, rng
+    )
     return release.diagnostics, ledger
 
 
@@ -106,33 +112,33 @@ CASES = [(slug, example_point(slug).tuning, 2000) for slug in SENSITIVITY] + [
 
 @each(("slug", "tuning", "n"), CASES)
 def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: int) -> None:
-    at = replace(example_point(slug), n=n, tuning=tuning)
-    run, ledger = run_through_a_ledger(at, slug)
-    first = ledger.entries[0]
-    assert first.sensitivity == pytest.approx(SENSITIVITY[slug](run, at), rel=1e-9)
-    if first.mechanism == "laplace":
-        assert first.noise == pytest.approx(first.sensitivity / first.epsilon, rel=1e-9)
-    elif first.mechanism == "gaussian":
-        assert first.noise == pytest.approx(first.sensitivity / math.sqrt(2 * first.rho), rel=1e-9)
+    point = replace(example_point(slug), n=n, tuning=tuning)
+    run, ledger = run_through_a_ledger(point, slug)
+    entry = ledger.entries[0]
+    assert entry.sensitivity == pytest.approx(SENSITIVITY[slug](run, point), rel=1e-9)
+    if entry.mechanism == "laplace":
+        assert entry.noise == pytest.approx(entry.sensitivity / entry.epsilon, rel=1e-9)
+    elif entry.mechanism == "gaussian":
+        assert entry.noise == pytest.approx(entry.sensitivity / math.sqrt(2 * entry.rho), rel=1e-9)
 
 
 @pytest.mark.parametrize(
     "slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed", "sco.automatic"]
 )
 def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
-    at = replace(example_point(slug), n=2000)
-    run, ledger = run_through_a_ledger(at, slug)
+    point = replace(example_point(slug), n=2000)
+    run, ledger = run_through_a_ledger(point, slug)
     assert len(ledger.entries) == run["steps"]
     total = sum(entry.rho for entry in ledger.entries)
     assert all(entry.rho == pytest.approx(total / run["steps"]) for entry in ledger.entries)
-    assert total == pytest.approx(at.setting.gaussian_rho, rel=1e-9)
+    assert total == pytest.approx(point.setting.gaussian_rho, rel=1e-9)
 
 
 @pytest.mark.parametrize("slug", ["sco.cwme-strong", "sco.phased-sgd", "lp.phased-sgd"])
 def test_steps_on_records_of_their_own_have_all_of_it(slug: str) -> None:
-    at = replace(example_point(slug), n=2000)
-    _, ledger = run_through_a_ledger(at, slug)
+    point = replace(example_point(slug), n=2000)
+    _, ledger = run_through_a_ledger(point, slug)
     parts = [entry.part for entry in ledger.entries]
     assert len(parts) > 1 and None not in parts and len(set(parts)) == len(parts)
     for entry in ledger.entries:
-        assert entry.rho == pytest.approx(at.setting.gaussian_rho, rel=1e-9)
+        assert entry.rho == pytest.approx(point.setting.gaussian_rho, rel=1e-9)

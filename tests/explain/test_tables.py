@@ -25,7 +25,7 @@ from dpsco_core.explain.tables.table import (
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 
-EVERY = tuple(b.card.slug for b in BOUNDS)
+ALL_SLUGS = tuple(b.card.slug for b in BOUNDS)
 MEAN = Scenario(methods=("mean.sample",))
 POINT = Scenario(problem="quadratic", methods=("sco.erm",))
 LIPSCHITZ = Scenario(problem="geometric-median", methods=("sco.erm",), geometry="lq", q=1.25)
@@ -35,8 +35,8 @@ USERS = Scenario(problem="geometric-median", methods=("sco.erm",), m=100)
 def test_the_papers_tables_cover_the_catalogue() -> None:
     papers = TABLES[:-1]
     listed = {slug for table in papers for slug in table.slugs}
-    assert set(TABLES[-1].slugs) == set(EVERY)
-    assert not set(EVERY) - listed, "no paper's table has them: say one by `tables` of the card"
+    assert set(TABLES[-1].slugs) == set(ALL_SLUGS)
+    assert not set(ALL_SLUGS) - listed, "no paper's table has them: say one by `tables` of the card"
     for table in TABLES:
         assert len(set(table.slugs)) == len(table.slugs) > 0
     with pytest.raises(InvalidInput, match="table must be one of"):
@@ -44,8 +44,8 @@ def test_the_papers_tables_cover_the_catalogue() -> None:
 
 
 def test_zhaos_table_is_in_the_order_of_the_paper() -> None:
-    first = paper_table("zhao").slugs[:7]
-    assert set(first) == {
+    slugs = paper_table("zhao").slugs[:7]
+    assert set(slugs) == {
         "upper.sco.prior-wang",
         "upper.sco.cwme",
         "upper.sco.smoothed-paper",
@@ -58,17 +58,17 @@ def test_zhaos_table_is_in_the_order_of_the_paper() -> None:
 
 @pytest.mark.parametrize("point", [MEAN, POINT, LIPSCHITZ, USERS], ids=lambda p: p.problem)
 def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario) -> None:
-    at = canonical_point(point)
-    listed = rows(point, EVERY)
-    assert {r.bound.card.slug for r in listed} == set(EVERY)
+    canonical = canonical_point(point)
+    listed = rows(point, ALL_SLUGS)
+    assert {r.bound.card.slug for r in listed} == set(ALL_SLUGS)
     for row in listed:
         card = row.bound.card
         if row.here:
-            expected = evaluate(at, bound(card.slug))
+            expected = evaluate(canonical, bound(card.slug))
             assert row.value == pytest.approx(expected.value, rel=0, nan_ok=True)
             assert row.failures == expected.failures
             assert dict(row.terms) == pytest.approx(expected.terms, rel=0, nan_ok=True)
-            assert at.problem in card.problems
+            assert canonical.problem in card.problems
         else:
             assert math.isnan(row.value) and len(row.failures) == 1
         assert row.holds == (row.here and not row.failures)
@@ -77,29 +77,29 @@ def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario
 
 
 def test_a_row_about_something_else_says_about_what() -> None:
-    by_slug = {r.bound.card.slug: r for r in rows(POINT, EVERY)}
+    by_slug = {r.bound.card.slug: r for r in rows(POINT, ALL_SLUGS)}
     assert "the mean of heavy-tailed records" in by_slug["upper.mean.clipped"].failures[0]
-    linear = {r.bound.card.slug: r for r in rows(replace(POINT, problem="huber"), EVERY)}
+    linear = {r.bound.card.slug: r for r in rows(replace(POINT, problem="huber"), ALL_SLUGS)}
     assert (
         linear["upper.sco.cwme-strong"]
         .failures[0]
         .startswith("It is about smooth strongly convex losses, and the problem here")
     )
-    several = {r.bound.card.slug: r for r in rows(USERS, EVERY)}
-    assert several["upper.sco.clipped"].failures == (
+    user_rows = {r.bound.card.slug: r for r in rows(USERS, ALL_SLUGS)}
+    assert user_rows["upper.sco.clipped"].failures == (
         "It hides one item, and a user has m=100 of them.",
     )
     # What holds for every algorithm, or hides users, stays.
     for slug in ("upper.sco.sgd", "lower.sco.rate-lipschitz", "upper.user.accelerated"):
-        assert several[slug].here
+        assert user_rows[slug].here
 
 
 def test_slopes_are_the_exponents_of_the_formulas() -> None:
-    at = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
-    exponents = slopes(at, "upper.mean.clipped-directional")
+    canonical = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
+    exponents = slopes(canonical, "upper.mean.clipped-directional")
     assert exponents["n"] == pytest.approx(-0.75, abs=0.02)
     assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
-    free = slopes(at, "upper.mean.sample")
+    free = slopes(canonical, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
     gradients = slopes(USERS, "upper.user.prior-asi-liu-2024-nonsmooth-gradients")
     assert gradients == pytest.approx({"n": 3.0, "d": 0.0, "epsilon": 0.0}, abs=1e-4)
@@ -109,43 +109,45 @@ def test_slopes_of_other_budgets_and_of_nothing() -> None:
     concentrated = replace(MEAN, epsilon=None, delta=None, rho=1e-6)
     exponents = slopes(concentrated, "upper.mean.clipped-directional")
     assert exponents["epsilon"] == pytest.approx(-1 / 3, abs=0.02)  # in rho: half that of epsilon
-    nothing = slopes(POINT, "upper.mean.clipped")
-    assert all(math.isnan(nothing[axis]) for axis in SLOPES)
-    one = slopes(replace(MEAN, d=1), "upper.mean.sample")
-    assert one["d"] == pytest.approx(0.5, abs=1e-6)
+    without_slope = slopes(POINT, "upper.mean.clipped")
+    assert all(math.isnan(without_slope[axis]) for axis in SLOPES)
+    slope = slopes(replace(MEAN, d=1), "upper.mean.sample")
+    assert slope["d"] == pytest.approx(0.5, abs=1e-6)
 
 
 def test_explore_has_a_scenario_for_every_bound() -> None:
-    for slug in EVERY:
+    for slug in ALL_SLUGS:
         card = bound(slug).card
-        made = drawn_scenario(replace(USERS, n=2000, d=5), card)
-        made.validate(DASHBOARD, sampling=False)
-        assert made.problem in card.problems
+        scenario_drawn = drawn_scenario(replace(USERS, n=2000, d=5), card)
+        scenario_drawn.validate(DASHBOARD, sampling=False)
+        assert scenario_drawn.problem in card.problems
         if card.method:
-            assert card.method in made.methods
+            assert card.method in scenario_drawn.methods
         if card.level == "user":
-            assert made.m > 1
+            assert scenario_drawn.m > 1
         elif card.privacy != "none":
-            assert made.m == 1
-        assert all(made.problem in method_card(m).problems for m in made.methods)
+            assert scenario_drawn.m == 1
+        assert all(
+            scenario_drawn.problem in method_card(m).problems for m in scenario_drawn.methods
+        )
 
 
 def test_every_symbol_is_in_the_formula_and_the_sizes_are_those_of_the_scenario() -> None:
-    for slug in EVERY:
-        which = bound(slug)
-        points = (p for p in (POINT, LIPSCHITZ, MEAN) if p.problem in which.card.problems)
-        point = next(points, replace(POINT, problem=which.card.problems[0], methods=()))
-        at = canonical_point(point)
-        letters = symbols(at, which)
+    for slug in ALL_SLUGS:
+        row = bound(slug)
+        points = (p for p in (POINT, LIPSCHITZ, MEAN) if p.problem in row.card.problems)
+        point = next(points, replace(POINT, problem=row.card.problems[0], methods=()))
+        canonical = canonical_point(point)
+        letters = symbols(canonical, row)
         assert letters
         values = {s.latex: s.value for s in letters}
         for symbol in letters:
-            assert contains(which.card.latex, symbol.latex) and symbol.meaning
-        for name, size in (("n", at.n), ("d", at.d)):
+            assert contains(row.card.latex, symbol.latex) and symbol.meaning
+        for name, size in (("n", canonical.n), ("d", canonical.d)):
             assert values.get(name, size) == size
         # Whoever sees the letter also finds it explained.
         for letter in ("n", "d", r"\rho", r"\varepsilon"):
-            assert (letter in values) == contains(which.card.latex, letter)
+            assert (letter in values) == contains(row.card.latex, letter)
 
 
 def test_letters_are_told_from_commands_and_indices() -> None:
@@ -173,10 +175,10 @@ def test_the_letter_of_a_width_says_where_it_is_a_bound_on_it() -> None:
     for geometry, q in (("sparse", None), ("lq", 1.1)):
         point = replace(POINT, geometry=geometry, q=q, d=20, problem="logistic", offset=0.0)
         point = replace(point, distribution="gaussian")
-        known = point.setting.body.gaussian_width()
+        width = point.setting.body.gaussian_width()
         (of_upper,) = (s for s in symbols(point, upper) if "width" in s.meaning)
         (of_lower,) = (s for s in symbols(point, lower) if "width" in s.meaning)
-        assert (of_upper.value, of_lower.value) == (known.upper, known.lower)
+        assert (of_upper.value, of_lower.value) == (width.upper, width.lower)
         ends[geometry] = of_upper.meaning, of_lower.meaning
     plain = "Gaussian width of the set"
     assert ends == {
@@ -192,20 +194,20 @@ def test_the_geometry_of_a_bound() -> None:
 
 def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     point = replace(POINT, n=12_345)
-    seen = rows(point, EVERY)
+    all_rows = rows(point, ALL_SLUGS)
     monkeypatch.setattr("dpsco_core.explain.tables.table.evaluate", None)
     for table in TABLES:
-        assert set(rows(point, table.slugs)) <= set(seen)
+        assert set(rows(point, table.slugs)) <= set(all_rows)
 
 
 def test_what_a_paper_prints_without_a_row_is_said_beside_its_table() -> None:
     keys = {table.key for table in TABLES}
     assert {entry.table for entry in LEFT_OUT} <= keys
     assert left_out("all") == LEFT_OUT
-    said = {key: " ".join(entry.line for entry in left_out(key)) for key in keys}
-    assert "Amid et al." in said["su-1"] and "ridge" in said["su-1"]
-    assert "Remark 5.3" in said["kamath"] and "Theorem 4.1" in said["kamath"]
-    assert "section 6" in said["arora"]
+    texts = {key: " ".join(entry.line for entry in left_out(key)) for key in keys}
+    assert "Amid et al." in texts["su-1"] and "ridge" in texts["su-1"]
+    assert "Remark 5.3" in texts["kamath"] and "Theorem 4.1" in texts["kamath"]
+    assert "section 6" in texts["arora"]
     assert not left_out("zhao")
 
 

@@ -58,8 +58,8 @@ def test_the_estimate_is_near_the_truth_at_2000_numbers_of_every_law_of_the_revi
     # allowed (that of Gaussian numbers is -0.09), and 5 of these.
     assert np.mean(estimates) == pytest.approx(shape, abs=0.1 + 5 * 0.011)
     assert np.std(estimates) < 0.2
-    beyond = np.abs(np.array(estimates) - shape) > 0.3
-    assert beyond.mean() <= 0.15  # 2.5 standard errors hold nearly all of them
+    excess = np.abs(np.array(estimates) - shape) > 0.3
+    assert excess.mean() <= 0.15  # 2.5 standard errors hold nearly all of them
 
 
 def test_no_interval_is_promised_at_all() -> None:
@@ -99,25 +99,25 @@ def test_gaussian_numbers_are_light_and_never_a_student_law_of_six() -> None:
     light = [t for t in estimates if t.kind == "light"]
     assert len(light) >= 130  # 86 % are
     assert all(t.law == "gaussian" and t.order(ORDERS, 0.5) == 20 for t in light)
-    many = [tail(gaussian(rng, 100_000)) for _ in range(10)]
-    assert all(t.kind == "light" for t in many)
+    fits = [tail(gaussian(rng, 100_000)) for _ in range(10)]
+    assert all(t.kind == "light" for t in fits)
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_shift_scale_and_sign_do_not_change_the_tail(law: str) -> None:
     values = LAWS[law][0](np.random.default_rng(5), 3000)
-    one = tail(values)
-    for other in (tail(-1000 + 0.01 * values), tail(1e90 * values), tail(-values)):
-        assert other.shapes == pytest.approx(one.shapes, rel=1e-6, abs=1e-9)
-        assert (other.used, other.one_sided) == (one.used, one.one_sided)
+    fit = tail(values)
+    for transformed in (tail(-1000 + 0.01 * values), tail(1e90 * values), tail(-values)):
+        assert transformed.shapes == pytest.approx(fit.shapes, rel=1e-6, abs=1e-9)
+        assert (transformed.used, transformed.one_sided) == (fit.used, fit.one_sided)
 
 
 def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
     rng = np.random.default_rng(6)
     heavy = pareto(3)(rng, 100_000)
     assert tail(heavy).law == "skewed-pareto" and tail(heavy).order(ORDERS, 0.5) == 2.5
-    both = heavy * rng.choice([-1, 1], heavy.size)
-    assert tail(both).law == "student-t" and not tail(both).one_sided
+    symmetric = heavy * rng.choice([-1, 1], heavy.size)
+    assert tail(symmetric).law == "student-t" and not tail(symmetric).one_sided
     wild = pareto(1.2)(rng, 100_000)
     assert tail(wild).order(ORDERS, 0.5) == 2 and tail(wild).index < 2  # no variance at all
     bounded = rng.random(20_000)
@@ -156,15 +156,15 @@ def test_a_moment_is_that_of_the_numbers_whatever_their_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "got"),
+    ("text", "found_text"),
     [
         ("1\n2\n", "numbers must be at least 100 in one column, got numbers=2."),
         ("1e200\n" * 199, "numbers must be at most 1e+100 in size, got numbers=1e+200."),
         ("7\n" * 199, "numbers must be at least 100 different ones, got numbers=1."),
     ],
 )
-def test_too_few_numbers_get_one_sentence(text: str, got: str) -> None:
+def test_too_few_numbers_get_one_sentence(text: str, found_text: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         require_usable(read_column(text.encode()).values)
-    assert str(problem.value) == got
+    assert str(problem.value) == found_text
     assert FEWEST == 100 and tail(np.arange(120.0)).index == math.inf

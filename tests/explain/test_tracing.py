@@ -24,12 +24,12 @@ POINT = Scenario(distribution="tracing", n=3000, d=40, p=2.5, epsilon=1.0, delta
 @pytest.mark.parametrize(("notion", "row"), [("approx", "approx-tracing"), ("zcdp", "tracing-cdp")])
 def test_the_proof_ends_with_the_row_and_its_two_sides_meet_at_the_bound(notion, row):
     setting = of_class(POINT.setting)
-    at = tracing_proof(setting, notion)
-    assert at.bound == pytest.approx(bound(f"lower.mean.{row}").value(setting), rel=1e-12)
-    assert at.needed(at.bound) == pytest.approx(at.allowed, rel=1e-9)
-    assert at.needed(at.bound / 2) > 2 * at.allowed > at.needed(2 * at.bound)
-    assert at.bound < at.mean_norm
-    assert tracing_proof(setting, notion, 3.0).bound < at.bound
+    proof = tracing_proof(setting, notion)
+    assert proof.bound == pytest.approx(bound(f"lower.mean.{row}").value(setting), rel=1e-12)
+    assert proof.needed(proof.bound) == pytest.approx(proof.allowed, rel=1e-9)
+    assert proof.needed(proof.bound / 2) > 2 * proof.allowed > proof.needed(2 * proof.bound)
+    assert proof.bound < proof.mean_norm
+    assert tracing_proof(setting, notion, 3.0).bound < proof.bound
 
 
 def test_what_a_budget_or_a_law_does_not_have_is_named():
@@ -45,11 +45,11 @@ def test_what_a_budget_or_a_law_does_not_have_is_named():
 
 def test_the_spy_tells_records_of_a_sample_mean_and_no_more_than_allowed_of_a_private_one():
     sample, clipped, pure = spied(POINT, ("mean.sample", "mean.clipped", "mean.cwme-pure"))
-    for one in (sample, clipped, pure):
-        assert len(one.used) == len(one.fresh) >= 500
-        assert abs(one.fresh.mean()) < 0.25 and one.fresh.std() < 1.1
-    for one in (clipped, pure):
-        false, true = one.rates()
+    for spied_run in (sample, clipped, pure):
+        assert len(spied_run.used) == len(spied_run.fresh) >= 500
+        assert abs(spied_run.fresh.mean()) < 0.25 and spied_run.fresh.std() < 1.1
+    for spied_run in (clipped, pure):
+        false, true = spied_run.rates()
         assert (true <= most_caught(POINT.budget, false) + 0.1).all()
     false, true = sample.rates()
     assert (true - most_caught(POINT.budget, false)).max() > 0.1
@@ -57,13 +57,17 @@ def test_the_spy_tells_records_of_a_sample_mean_and_no_more_than_allowed_of_a_pr
 
 
 def test_a_method_that_cannot_run_says_why():
-    (one,) = spied(replace(POINT, delta=0.0), ("mean.clipped",))
-    assert "Gaussian noise" in one.refused and len(one.used) == 0 and np.isnan(one.caught)
+    (spied_run,) = spied(replace(POINT, delta=0.0), ("mean.clipped",))
+    assert (
+        "Gaussian noise" in spied_run.refused
+        and len(spied_run.used) == 0
+        and np.isnan(spied_run.caught)
+    )
 
 
 def test_rates_are_those_of_thresholds():
-    one = Spied(method="", used=np.array([3.0, 1.0]), fresh=np.array([2.0, 0.0]), refused="")
-    false, true = one.rates()
+    spied_run = Spied(method="", used=np.array([3.0, 1.0]), fresh=np.array([2.0, 0.0]), refused="")
+    false, true = spied_run.rates()
     assert false.tolist() == [0, 0, 0.5, 0.5, 1] and true.tolist() == [0, 0.5, 0.5, 1, 1]
 
 
@@ -72,10 +76,10 @@ def test_what_is_allowed_is_symmetric_and_met_by_randomised_response(budget):
     x = np.linspace(0, 1, 101)
     allowed = most_caught(budget, x)
     # Whoever swaps the two hypotheses has the same curve: 1 - x at false rate 1 - f(x).
-    back = most_caught(budget, 1 - allowed[:-1])
-    np.testing.assert_allclose(back, 1 - x[:-1], atol=1e-9)
-    told = np.exp(budget.epsilon) / (1 + np.exp(budget.epsilon))
-    assert most_caught(budget, np.array([1 - told]))[0] >= told * (1 - 1e-12)
+    returned = most_caught(budget, 1 - allowed[:-1])
+    np.testing.assert_allclose(returned, 1 - x[:-1], atol=1e-9)
+    ceiling = np.exp(budget.epsilon) / (1 + np.exp(budget.epsilon))
+    assert most_caught(budget, np.array([1 - ceiling]))[0] >= ceiling * (1 - 1e-12)
     assert (np.diff(allowed) >= -1e-12).all()
 
 

@@ -53,7 +53,7 @@ from dpsco_core.results.slopes import line_slope
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-AT = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+LEVEL = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
 
 
 # -- the crossover ------------------------------------------------------------------------------
@@ -85,12 +85,12 @@ def test_a_filter_pays_from_some_m_on() -> None:
     outcomes = list(study(scenario))
     falling, flat = (errors_of(outcomes, method) for method in (FILTERED, PLAIN))
     # theory/lowy-liu-asi.md, 2.7: near 1,800 at its constants, a few times less at the sharper.
-    below = falling.mean < flat.mean
-    assert not below[falling.items <= 300].any() and below[falling.items >= 3000].all()
+    is_below = falling.mean < flat.mean
+    assert not is_below[falling.items <= 300].any() and is_below[falling.items >= 3000].all()
     # The law: the distance of the filtered mean falls as 1/sqrt(m), that of the other not at all.
-    far = falling.items >= 500
+    is_many = falling.items >= 500
     for errors, slope in ((falling, -0.5), (flat, 0)):
-        fitted = line_slope(errors.items[far], np.sqrt(2 * errors.mean[far]))
+        fitted = line_slope(errors.items[is_many], np.sqrt(2 * errors.mean[is_many]))
         assert fitted == pytest.approx(slope, abs=0.1)
 
 
@@ -101,10 +101,10 @@ def test_the_map_of_rates_holds_the_rates_and_where_they_hold() -> None:
     (contest,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
     assert contest.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
     i, j = RATE_USERS.index(1_000_000), RATE_ITEMS.index(1000)
-    at = UserLevel(n=1_000_000, m=1000, d=10, epsilon=1.0, delta=1e-6)
+    level = UserLevel(n=1_000_000, m=1000, d=10, epsilon=1.0, delta=1e-6)
     for method, rate in ((GROUP, group_privacy), (GROUPS, linear_time), (ACCELERATED, optimal)):
         k = contest.methods.index(method)
-        assert contest.values[k, i, j] == pytest.approx(sum(rate(at)))
+        assert contest.values[k, i, j] == pytest.approx(sum(rate(level)))
     accelerated = contest.methods.index(ACCELERATED)
     # delta < 1/(nm) fails at n m = 10^9; the printed constants need 180,000 users.
     assert not contest.holds[accelerated, i, j]
@@ -137,8 +137,8 @@ def test_the_map_of_proven_bounds_fills_point_by_point() -> None:
     assert contest.methods == BOUNDED
     assert (~np.isnan(contest.values)).any(axis=0).sum() == 1
     assert contest.values.shape[1:] == (len(PROVEN_USERS), len(PROVEN_ITEMS))
-    at = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    explicit = [risk(at).value for risk in (ONE_CHAIN, FULL_BATCH, PHASED_SGD, MODE_A)]
+    level = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    explicit = [risk(level).value for risk in (ONE_CHAIN, FULL_BATCH, PHASED_SGD, MODE_A)]
     # A bound under a Gaussian budget may be evaluated at the equivalent one.
     assert contest.values[:, 0, 0] == pytest.approx(explicit, rel=1e-6)
     assert contest.smallest[0, 0] == int(np.argmin(explicit))
@@ -161,17 +161,17 @@ def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> N
 
 
 def test_the_frontier_is_the_least_n_that_works() -> None:
-    needs = {need.slug: need.least(AT) for need in NEEDS}
+    needs = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     assert needs["theorem-c1"] > needs["theorem-b1"] > needs["groups-printed"] > 10_000
     assert needs["step-calibrated"] < needs["recommended-c1"] < 10_000
     # At the least n the calibrated methods run, and with one user fewer they do not.
     for slug, method in (("step-calibrated", ACCELERATED), ("groups-calibrated", GROUPS)):
-        least = int(needs[slug])
+        users_needed = int(needs[slug])
         point = Scenario(problem="quadratic", distribution="hypercube", methods=(method,), m=100)
         optimiser = make_method(method, "tight", "practical")
-        optimiser.plan(replace(point, n=least).setting)
+        optimiser.plan(replace(point, n=users_needed).setting)
         with pytest.raises(NotApplicable):
-            optimiser.plan(replace(point, n=least - 1).setting)
+            optimiser.plan(replace(point, n=users_needed - 1).setting)
 
 
 def test_the_printed_algorithm_1_runs_from_its_frontier_on() -> None:
@@ -179,15 +179,15 @@ def test_the_printed_algorithm_1_runs_from_its_frontier_on() -> None:
     point = Scenario(
         problem="quadratic", distribution="hypercube", methods=(GROUPS,), m=100, epsilon=10.0, d=10
     )
-    least = int(need.least(replace(AT, epsilon=10.0)))
+    users_needed = int(need.least_users(replace(LEVEL, epsilon=10.0)))
     optimiser = make_method(GROUPS, "paper", "theory")
-    optimiser.plan(replace(point, n=least).setting)
+    optimiser.plan(replace(point, n=users_needed).setting)
     with pytest.raises(NotApplicable):
-        optimiser.plan(replace(point, n=least - 1).setting)
+        optimiser.plan(replace(point, n=users_needed - 1).setting)
 
 
 def test_the_frontier_falls_with_epsilon() -> None:
-    curves = frontier(AT)
+    curves = frontier(LEVEL)
     assert set(curves) == {need.slug for need in NEEDS}
     for users in curves.values():
         assert len(users) == len(EPSILONS)
@@ -195,11 +195,11 @@ def test_the_frontier_falls_with_epsilon() -> None:
 
 
 def test_the_printed_algorithm_3_has_a_window_of_users() -> None:
-    assert most_users(AT) == pytest.approx(1e4)
-    assert printed_accelerated_run(AT) == math.inf  # it needs n >= 180,000 and n < 10,000
-    small = replace(AT, delta=1e-12)
+    assert most_users(LEVEL) == pytest.approx(1e4)
+    assert printed_accelerated_run(LEVEL) == math.inf  # it needs n >= 180,000 and n < 10,000
+    small = replace(LEVEL, delta=1e-12)
     assert 180_000 < printed_accelerated_run(small) < most_users(small)
-    assert batch_shortfall(AT) > 100
+    assert batch_shortfall(LEVEL) > 100
 
 
 # -- the counts ---------------------------------------------------------------------------------

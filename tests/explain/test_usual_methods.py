@@ -36,17 +36,19 @@ def test_under_pure_privacy_and_in_lq_a_scenario_begins_with_quick_methods_made_
     pure = replace(start, delta=0.0)
     fits = {m: "pure" in method_card(m).budgets for m in methods_for(problem)}
     curved = {m: method_card(m).geometry == "lq" for m in methods_for(problem)}
-    for made, known in ((pure, fits), *((_in_lq(start, q), curved) for q in (1.5, 3.0))):
-        usual = usual_methods(made, "item")
+    for scenario, fitting in ((pure, fits), *((_in_lq(start, q), curved) for q in (1.5, 3.0))):
+        usual = usual_methods(scenario, "item")
         private = [m for m in usual if method_card(m).privacy != "none"]
-        others = [m for m in known if known[m] and m not in usual and _is_quick(made, m, speed)]
-        assert usual == default or all(_is_quick(made, m, speed) for m in private)
-        if made is pure:
-            assert not others or all(known[m] for m in private)
+        quick_others = [
+            m for m in fitting if fitting[m] and m not in usual and _is_quick(scenario, m, speed)
+        ]
+        assert usual == default or all(_is_quick(scenario, m, speed) for m in private)
+        if scenario is pure:
+            assert not quick_others or all(fitting[m] for m in private)
         else:
-            made_for_it = [m for m in known if known[m] and _is_quick(made, m, speed)]
-            assert sum(known[m] for m in private) == min(1, len(made_for_it))
-        assert [known[m] for m in private] == sorted((known[m] for m in private), reverse=True)
+            made_for_it = [m for m in fitting if fitting[m] and _is_quick(scenario, m, speed)]
+            assert sum(fitting[m] for m in private) == min(1, len(made_for_it))
+        assert [fitting[m] for m in private] == sorted((fitting[m] for m in private), reverse=True)
         assert [m for m in usual if m not in private] == [
             m for m in default if method_card(m).privacy == "none"
         ]

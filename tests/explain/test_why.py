@@ -14,7 +14,7 @@ from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.explain.why import (
     EPSILON,
     LIGHT,
-    MANY,
+    MANY_N,
     SCENARIO,
     SIZES,
     WORST_D,
@@ -28,25 +28,25 @@ from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.report import evaluate
 
 
-def shown(p: float) -> Picture:
+def draw_picture(p: float) -> Picture:
     return picture(replace(SCENARIO, p=p))
 
 
 def test_the_records_are_those_of_the_picture_and_one_of_them_is_far() -> None:
-    heavy, seen = why().heavy, shown(SCENARIO.p)
-    assert (seen.n, seen.epsilon) == (SCENARIO.n, EPSILON)
-    lengths = np.linalg.norm(seen.records, axis=1)
+    heavy, picture = why().heavy, draw_picture(SCENARIO.p)
+    assert (picture.n, picture.epsilon) == (SCENARIO.n, EPSILON)
+    lengths = np.linalg.norm(picture.records, axis=1)
     assert (lengths < heavy.middle).sum() == SCENARIO.n / 2
     assert heavy.farthest == lengths.max() > 10 * heavy.middle
     assert why().light.farthest < 3 * why().light.middle
 
 
 def test_the_best_radius_is_the_bottom_of_the_curve() -> None:
-    for one in (why().heavy, why().light):
-        errors = [clipping(one.p, float(r)).error for r in shown(one.p).clipped.radii]
-        assert one.best.error == min(errors)
+    for law in (why().heavy, why().light):
+        errors = [clipping(law.p, float(r)).error for r in draw_picture(law.p).clipped.radii]
+        assert law.best.error == min(errors)
         assert 0 < errors.index(min(errors)) < len(errors) - 1
-        assert one.best.error > one.plain
+        assert law.best.error > law.plain
 
 
 def test_the_price_on_the_records_falls_at_either_tail() -> None:
@@ -55,27 +55,27 @@ def test_the_price_on_the_records_falls_at_either_tail() -> None:
     assert light.plain < heavy.plain / 5 and light.best.error < heavy.best.error
     assert light.price > 2 * heavy.price
     assert 1 < light.later < heavy.later < heavy.price
-    for one in (heavy, light):
-        assert one.price == pytest.approx(one.best.error / one.plain)
-        later = picture(replace(SCENARIO, p=one.p, n=MANY))
-        plain = np.sqrt(later.clipped.whole / MANY)
-        assert one.later == pytest.approx(parts(one.p, MANY, later.best).error / plain)
+    for law in (heavy, light):
+        assert law.price == pytest.approx(law.best.error / law.plain)
+        later = picture(replace(SCENARIO, p=law.p, n=MANY_N))
+        plain = np.sqrt(later.clipped.whole / MANY_N)
+        assert law.later == pytest.approx(parts(law.p, MANY_N, later.best).error / plain)
 
 
 def test_two_tails_are_compared_in_the_worst_case_by_what_is_proven() -> None:
     heavy, light = why().heavy, why().light
-    assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY
-    for one in (heavy, light):
-        assert (np.diff(one.guarantees) < 0).all()
-        assert all(a < b for a, b in zip(one.floors, one.guarantees, strict=True))
-        for n, most in zip(SIZES, one.guarantees, strict=True):
-            point = replace(SCENARIO, n=n, d=WORST_D, p=one.p)
+    assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY_N
+    for law in (heavy, light):
+        assert (np.diff(law.guarantees) < 0).all()
+        assert all(a < b for a, b in zip(law.floors, law.guarantees, strict=True))
+        for n, bound_value in zip(SIZES, law.guarantees, strict=True):
+            point = replace(SCENARIO, n=n, d=WORST_D, p=law.p)
             uppers = [
                 e.value
                 for e in (evaluate(point, b) for b in BOUNDS if covers_the_class(b))
                 if not e.failures and e.bound.card.quantity == "l2 error"
             ]
-            assert most * np.sqrt(WORST_D / n) == pytest.approx(min(uppers))
+            assert bound_value * np.sqrt(WORST_D / n) == pytest.approx(min(uppers))
 
 
 def covers_the_class(b: Bound) -> bool:
@@ -92,21 +92,21 @@ def test_clipping_trades_bias_for_noise() -> None:
     problem = SCENARIO.instance.problem
     assert isinstance(problem, MeanEstimation)
     setting = problem.setting(SCENARIO.n, ApproxDP(epsilon=EPSILON, delta=1e-6))
-    for one in (small, best, large):
-        plan = SimpleClipping(radius=one.radius).plan(setting)
-        assert one.noise == pytest.approx(np.sqrt(2) * plan.noise_std)
-    nothing = clipping(2.0, 1e3)
-    assert nothing.moved == pytest.approx(0, abs=1e-12) and nothing.clipped == 0
+    for law in (small, best, large):
+        plan = SimpleClipping(radius=law.radius).plan(setting)
+        assert law.noise == pytest.approx(np.sqrt(2) * plan.noise_std)
+    unclipped = clipping(2.0, 1e3)
+    assert unclipped.moved == pytest.approx(0, abs=1e-12) and unclipped.clipped == 0
 
 
 def test_halving_takes_the_power_of_the_tail_index() -> None:
-    for one in (why().heavy, why().light):
-        assert one.halving == pytest.approx(2 ** (one.p / (one.p - 1)))
+    for law in (why().heavy, why().light):
+        assert law.halving == pytest.approx(2 ** (law.p / (law.p - 1)))
     assert np.ptp(why().heavy.floors) < 0.01  # it falls like the sampling error, as 4 says
 
 
 def test_the_worst_case_binds_every_private_algorithm_and_lies_below_the_curve() -> None:
-    for p, one in ((SCENARIO.p, why().heavy), (LIGHT, why().light)):
+    for p, law in ((SCENARIO.p, why().heavy), (LIGHT, why().light)):
         point = replace(SCENARIO, p=p, d=WORST_D)
         lower = [b for b in BOUNDS if b.card.kind == "lower" and b.card.problems == ("mean",)]
         binding = [
@@ -116,7 +116,7 @@ def test_the_worst_case_binds_every_private_algorithm_and_lies_below_the_curve()
             and e.bound.card.constant == "explicit"
             and e.bound.card.quantity == "l2 error"
         ]
-        assert one.floors[0] * np.sqrt(WORST_D / SCENARIO.n) == pytest.approx(max(binding))
+        assert law.floors[0] * np.sqrt(WORST_D / SCENARIO.n) == pytest.approx(max(binding))
 
 
 def test_a_spy_is_right_less_often_than_the_budget_allows() -> None:

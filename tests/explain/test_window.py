@@ -20,16 +20,16 @@ def test_at_the_default_scenario_the_window_for_zcdp_is_narrow() -> None:
     gap = window(DEFAULT, "zcdp")
     assert 1 < gap.ratio <= 2.3
     assert gap.upper is not None and gap.lower is not None
-    where = of_class(DEFAULT.setting)
-    assert gap.ratio == pytest.approx(gap.upper.value(where) / gap.lower.value(where))
+    of_setting = of_class(DEFAULT.setting)
+    assert gap.ratio == pytest.approx(gap.upper.value(of_setting) / gap.lower.value(of_setting))
     assert gap.uppers[gap.upper.card.slug] == gap.ratio
     assert gap.lowers[gap.lower.card.slug] == pytest.approx(1 / gap.ratio)
     assert list(gap.uppers.values()) == sorted(gap.uppers.values())
     assert all(0 <= share < 1 for share in gap.shares.values())
     # What does the same within a few per cent is told with the largest.
-    most = max(gap.shares.values())
+    largest = max(gap.shares.values())
     assert gap.widest == ("privacy noise", "clipping bias")
-    assert [n for n, share in gap.shares.items() if share < most - 0.05] == ["sampling"]
+    assert [n for n, share in gap.shares.items() if share < largest - 0.05] == ["sampling"]
 
 
 def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:
@@ -45,10 +45,10 @@ def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:
 @pytest.mark.parametrize("p", [2.0, 6.0])
 @pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
 def test_no_window_is_below_one(problem: str, n: int, d: int, p: float) -> None:
-    at = replace(DEFAULT, problem=problem, n=n, d=d, p=p, methods=())
+    scenario = replace(DEFAULT, problem=problem, n=n, d=d, p=p, methods=())
     for notion in ("approx", "zcdp"):
-        assert window(at, notion).ratio >= 1  # type: ignore[arg-type]
-    pure = replace(at, delta=0.0)
+        assert window(scenario, notion).ratio >= 1  # type: ignore[arg-type]
+    pure = replace(scenario, delta=0.0)
     assert window(pure, "pure").ratio >= 1
 
 
@@ -71,30 +71,30 @@ def test_of_squared_distances_no_more_is_left_open_than_half_the_square_of_a_mea
 
 def test_of_linear_losses_the_window_has_the_bounds_that_are_made_for_every_norm() -> None:
     """B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0, variance d: written out here."""
-    at = replace(DEFAULT, problem="linear", n=50_000, d=20, epsilon=5.0, methods=())
-    [span] = spans(at)
+    scenario = replace(DEFAULT, problem="linear", n=50_000, d=20, epsilon=5.0, methods=())
+    [span] = spans(scenario)
     assert span.upper is not None and span.upper.card.geometry == "lq"
-    where = of_class(at.setting)
-    radius, gradient = where.constants.diameter / 2, where.constants.mean_gradient_bound
-    assert (radius, gradient, where.constants.variance_trace) == (2, 1, pytest.approx(20))
+    of_setting = of_class(scenario.setting)
+    radius, gradient = of_setting.constants.diameter / 2, of_setting.constants.mean_gradient_bound
+    assert (radius, gradient, of_setting.constants.variance_trace) == (2, 1, pytest.approx(20))
 
     def b4(steps: int, room: float) -> float:
-        batch = at.n // steps
+        batch = scenario.n // steps
         ratio = max(1.0, gradient / room)
         bias = min(20 / room * (1 + gradient / room), 20**0.5 * ratio)
-        noise = 4 * (gradient + room) ** 2 * 20 / (2 * where.gaussian_rho * batch**2)
+        noise = 4 * (gradient + room) ** 2 * 20 / (2 * of_setting.gaussian_rho * batch**2)
         spread = 20 * ratio**2 / batch + noise
         return radius * (spread / steps) ** 0.5 + 2 * radius * bias
 
-    least = min(b4(t, x) for t in (1, 2, 5, 20) for x in np.geomspace(1, 1e4, 500))
-    assert span.high == span.upper.value(where) == pytest.approx(least, rel=1e-3)
-    assert span.low < span.high < worst_start(at) / 5
+    smallest = min(b4(t, x) for t in (1, 2, 5, 20) for x in np.geomspace(1, 1e4, 500))
+    assert span.high == span.upper.value(of_setting) == pytest.approx(smallest, rel=1e-3)
+    assert span.low < span.high < worst_start(scenario) / 5
 
 
 def test_on_its_own_instance_the_class_is_not_the_law() -> None:
-    at = replace(DEFAULT, distribution="hypercube")
-    assert window(at, "zcdp").ratio == pytest.approx(window(DEFAULT, "zcdp").ratio, rel=1e-9)
-    assert of_class(at.setting).spike_probability is None
+    scenario = replace(DEFAULT, distribution="hypercube")
+    assert window(scenario, "zcdp").ratio == pytest.approx(window(DEFAULT, "zcdp").ratio, rel=1e-9)
+    assert of_class(scenario.setting).spike_probability is None
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,13 @@ def shuffled_randomised_response(groups: int, local: float, epsilon: float) -> f
     true = 1 / (1 + math.exp(-local))
     false = true * math.exp(-local)
     worst = 0.0
-    for ones in range(groups):
-        zeros = groups - 1 - ones
-        others = np.convolve(
-            binom.pmf(np.arange(ones + 1), ones, true),
+    for one_count in range(groups):
+        zeros = groups - 1 - one_count
+        other_law = np.convolve(
+            binom.pmf(np.arange(one_count + 1), one_count, true),
             binom.pmf(np.arange(zeros + 1), zeros, false),
         )
-        p, q = np.convolve(others, [true, false]), np.convolve(others, [false, true])
+        p, q = np.convolve(other_law, [true, false]), np.convolve(other_law, [false, true])
         worst = max(worst, divergence(p, q, epsilon), divergence(q, p, epsilon))
     return worst
 
@@ -182,9 +182,9 @@ def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
         assert rho < 1
         assert local <= 0.93
         # [24] has 8 e^local / k for the last term, (75) prints 8 e^local / sqrt(k).
-        for last in (8 * math.exp(local) / groups, 8 * math.exp(local) / math.sqrt(groups)):
+        for largest in (8 * math.exp(local) / groups, 8 * math.exp(local) / math.sqrt(groups)):
             root = 8 * math.sqrt(math.exp(local) * math.log(8 / delta) / groups)
-            joint = min(math.log1p(math.tanh(local / 2) * (root + last)), local)
+            joint = min(math.log1p(math.tanh(local / 2) * (root + largest)), local)
             assert joint <= 0.17 * epsilon
             failure = (math.exp(joint) + 1) * (1 + math.exp(-local) / 2) * delta / 12
             assert delta / 2 + failure <= 0.851 * delta
@@ -221,10 +221,10 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
 ) -> None:
     epsilon = 0.1
     simple = (epsilon / (1 + 2 * math.sqrt(math.log(1 / delta)))) ** 2
-    for groups, more in ((9 * 10**4, False), (int(crossing * 1.01), True)):
+    for groups, is_amplified in ((9 * 10**4, False), (int(crossing * 1.01), True)):
         amplified = amplify(groups, epsilon, delta, "printed")
         assert amplified is not None
-        assert (amplified.rho_group > simple) is more
+        assert (amplified.rho_group > simple) is is_amplified
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,12 @@ def setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
 
 @pytest.mark.parametrize(("groups", "epsilon", "delta"), AMPLIFIED)
 def test_a_plan_of_many_groups_is_amplified(groups: int, epsilon: float, delta: float) -> None:
-    where = setting(2 * groups, epsilon, delta)
-    plan = IterativeUpdating(radius=1.0, groups=groups).plan(where)
+    point = setting(2 * groups, epsilon, delta)
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(point)
     assert plan.amplification is not None
     assert plan.rho == plan.amplification.rho_group > 1.1 * gaussian_rho(epsilon, delta)
     assert gaussian_delta(plan.rho, epsilon) > 1.2 * delta, "a public split would not be private"
-    assert IterativeUpdating(radius=1.0).plan(where).amplification is None, "8 groups are too few"
+    assert IterativeUpdating(radius=1.0).plan(point).amplification is None, "8 groups are too few"
 
 
 def divergence(groups: int, local: float, epsilon: float) -> Any:
@@ -61,17 +61,17 @@ def divergence(groups: int, local: float, epsilon: float) -> Any:
     share, q, trials = growth / (1 + growth), 1 / growth, groups - 1
     mean, std = trials * float(q), math.sqrt(trials * float(q * (1 - q)))
     low, high = max(0, int(mean - 14 * std - 60)), min(trials, int(mean + 14 * std + 60))
-    first, second = share - target * (1 - share), target * share - (1 - share)
+    a_term, b_term = share - target * (1 - share), target * share - (1 - share)
     weight, total = mp.binomial(trials, low) * q**low * (1 - q) ** (trials - low), mpf(0)
     for c in range(low, high + 1):
-        least = int(mp.floor((c + 1) * second / (first + second))) + 1
-        below = mp.binomial(c, least - 1) / mpf(2) ** c
-        term, beyond, i = mp.binomial(c, least) / mpf(2) ** c, mpf(0), least
+        lowest = int(mp.floor((c + 1) * b_term / (a_term + b_term))) + 1
+        lower_term = mp.binomial(c, lowest - 1) / mpf(2) ** c
+        term, tail, i = mp.binomial(c, lowest) / mpf(2) ** c, mpf(0), lowest
         while i <= c and term > mpf(10) ** -38:
-            beyond += term
+            tail += term
             term *= mpf(c - i) / (i + 1)
             i += 1
-        total += weight * max(first * (beyond + below) - second * beyond, mpf(0))
+        total += weight * max(a_term * (tail + lower_term) - b_term * tail, mpf(0))
         weight *= mpf(trials - c) / (c + 1) * q / (1 - q)
     return total
 
@@ -157,30 +157,33 @@ class Search:
         def gaps() -> dict[tuple[int, ...], float]:
             return {p: float((self.worlds(laws, p, -1) @ weights).sum()) for p in paths}
 
-        now, best = gaps(), -1.0
+        current, best = gaps(), -1.0
         for _ in range(12):
-            value = sum(max(v, 0.0) for v in now.values())
+            value = sum(max(v, 0.0) for v in current.values())
             if value <= best * (1 + 1e-9) + 1e-15:
                 break
             best = value
             for node in self.nodes:
                 place, gain = len(node), np.zeros(shape)
-                for path in (p for p in paths if p[:place] == node and now[p] > 0):
+                for path in (p for p in paths if p[:place] == node and current[p] > 0):
                     parts = self.worlds(laws, path, place) * weights
                     gain[:2, path[place]] += parts[place]
                     gain[2, path[place]] += np.delete(parts, place, axis=0).sum()
                 if gain.any():
                     laws[node] = self.best_law(gain)
-                    now = gaps()
-        return max(best, sum(max(v, 0.0) for v in now.values()))
+                    current = gaps()
+        return max(best, sum(max(v, 0.0) for v in current.values()))
 
 
 def certified(groups: int, local: float, failure: float, epsilon: float) -> tuple[float, float]:
     """What `amplify` and `shuffle_steps` charge for randomisers that are (eps0, delta0)-DP."""
-    clones, both = clones_delta(local, groups, epsilon), 1 + math.exp(epsilon)
+    clones, failure_factor = clones_delta(local, groups, epsilon), 1 + math.exp(epsilon)
     groupwise = groups * (1 + math.exp(-local) / 2)
     stepwise = 2 * (groups - 1) * math.exp(-local) + 1
-    return clones + both * groupwise * failure, clones + both * stepwise * failure
+    return (
+        clones + failure_factor * groupwise * failure,
+        clones + failure_factor * stepwise * failure,
+    )
 
 
 CASES = [(1.0, 0.0, 0.2), (2.0, 0.0, 1.0), (1.0, 0.02, 0.5), (3.0, 0.05, 2.4), (0.1, 0.05, 0.05)]
@@ -215,14 +218,14 @@ def same(x: Array, ratio: float) -> Array:
     return logs
 
 
-def aside(x: Array, ratio: float) -> Array:
+def sided_ratio(x: Array, ratio: float) -> Array:
     """All others are at the origin, x and x' at distance `ratio`/2 on either side of it."""
     half = ratio / 2 * x[:, :, 0]
     logs: Array = logsumexp(half, axis=1) - logsumexp(-half, axis=1)
     return logs
 
 
-def across(x: Array, ratio: float) -> Array:
+def crossing_ratio(x: Array, ratio: float) -> Array:
     """As `aside`, and all others at `ratio`/2 in the second direction: the place shows a little."""
     half, place = ratio / 2 * x[:, :, 0], -ratio / 2 * x[:, :, 1]
     logs: Array = logsumexp(place + half, axis=1) - logsumexp(place - half, axis=1)
@@ -230,27 +233,29 @@ def across(x: Array, ratio: float) -> Array:
 
 
 Ratio = Callable[[Array, float], Array]
-RATIOS: tuple[Ratio, ...] = (same, aside, across)
+RATIOS: tuple[Ratio, ...] = (same, sided_ratio, crossing_ratio)
 
 
-def draw(statistic: Ratio, groups: int, ratio: float, runs: int, first: bool, seed: int) -> Array:
+def draw(
+    statistic: Ratio, groups: int, ratio: float, runs: int, is_first: bool, seed: int
+) -> Array:
     """Log likelihood ratios of the k noisy means, on x or on x'; noise of deviation 1."""
-    rng, statistics = np.random.default_rng([seed, first]), []
+    rng, statistics = np.random.default_rng([seed, is_first]), []
     for low in range(0, runs, 500):
         x = rng.standard_normal((min(500, runs - low), groups, 2))
         if statistic is same:
-            x[:, 0, 0] += ratio if first else 0.0
+            x[:, 0, 0] += ratio if is_first else 0.0
         else:
-            x[:, 0, 0] += ratio / 2 if first else -ratio / 2
-        if statistic is across:
+            x[:, 0, 0] += ratio / 2 if is_first else -ratio / 2
+        if statistic is crossing_ratio:
             x[:, 1:, 1] += ratio / 2
         statistics.append(statistic(x, ratio))
     return np.concatenate(statistics)
 
 
-def hockey_sticks(one: Array, two: Array, epsilon: float) -> list[float]:
+def hockey_sticks(values: Array, neighbour_values: Array, epsilon: float) -> list[float]:
     """Estimates of delta at epsilon, both ways, from log likelihood ratios."""
-    ratios = (one, -two)
+    ratios = (values, -neighbour_values)
     return [float(np.mean(-np.expm1(np.minimum(epsilon - r, 0.0)))) for r in ratios]
 
 
@@ -264,8 +269,10 @@ def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
     ratio, runs = math.sqrt(2 * plan.rho), 8000
     assert ratio == pytest.approx(2 * plan.clip_radius / plan.group_size / plan.noise_std)
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
-    one, two = (draw(statistic, groups, ratio, runs, first, 0) for first in (True, False))
-    assert max(hockey_sticks(one, two, epsilon)) + doubt < delta
+    values, neighbour_values = (
+        draw(statistic, groups, ratio, runs, first, 0) for first in (True, False)
+    )
+    assert max(hockey_sticks(values, neighbour_values, epsilon)) + doubt < delta
     if groups == 256:
         rng = np.random.default_rng(1)
         public = ratio * (rng.standard_normal(runs) + ratio / 2)
@@ -276,26 +283,26 @@ def released(
     groups: int, epsilon: float, delta: float, runs: int, patch: pytest.MonkeyPatch, d: int = 2
 ) -> tuple[Array, Array]:
     """Noisy means that real runs let out on the neighbours of `aside`, in units of the noise."""
-    seen: list[Array] = []
+    outputs: list[Array] = []
 
     def keep(noisy: Array, *rest: Any) -> Array:
-        seen.append(noisy)
+        outputs.append(noisy)
         return noisy[0]
 
     patch.setattr(iterative, "walk_to_centre", keep)
-    where = setting(groups, epsilon, delta, d)
+    point = setting(groups, epsilon, delta, d)
     method = IterativeUpdating(radius=1.0, groups=groups)
-    std = method.plan(where).noise_std
+    std = method.plan(point).noise_std
     for side in (1e6, -1e6):
         x = np.zeros((groups, d))
         x[0, 0] = side
         rng = np.random.default_rng([7, side > 0])
         for _ in range(runs):
-            ledger = Ledger(where.budget)
-            method.release(DenseRows(x), method.plan(where), ledger, rng)
+            ledger = Ledger(point.budget)
+            method.release(DenseRows(x), method.plan(point), ledger, rng)
             assert ledger.entries[0].mechanism == "shuffled gaussian"
-            assert ledger.spent() == where.budget
-    scaled = np.array(seen) / std
+            assert ledger.spent() == point.budget
+    scaled = np.array(outputs) / std
     return scaled[:runs], scaled[runs:]
 
 
@@ -303,11 +310,15 @@ def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
     """Return what real runs prove about epsilon; their likelihood ratios have the law of `draw`."""
     epsilon, delta = 0.25, 0.05
     rho = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta)).rho
-    one, two = released(groups, epsilon, delta, runs, patch)
-    first, second = (aside(x, math.sqrt(2 * rho)) for x in (one, two))
+    outputs, neighbour_outputs = released(groups, epsilon, delta, runs, patch)
+    statistic, neighbour_statistic = (
+        sided_ratio(x, math.sqrt(2 * rho)) for x in (outputs, neighbour_outputs)
+    )
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
-    assert max(hockey_sticks(first, second, epsilon)) + doubt < delta
-    evidence = audit(first[:, None], second[:, None], delta=delta, confidence=1 - FALSE_ALARM)
+    assert max(hockey_sticks(statistic, neighbour_statistic, epsilon)) + doubt < delta
+    evidence = audit(
+        statistic[:, None], neighbour_statistic[:, None], delta=delta, confidence=1 - FALSE_ALARM
+    )
     assert evidence.epsilon_lower_bound < epsilon
     return evidence.epsilon_lower_bound
 
@@ -331,7 +342,9 @@ def test_a_split_that_is_not_secret_is_caught(monkeypatch: pytest.MonkeyPatch) -
     groups, epsilon, delta, runs = 1024, 0.25, 0.05, 1500
     rho = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta)).rho
     assert gaussian_epsilon(rho, delta) > 3 * epsilon
-    one, two = released(groups, epsilon, delta, runs, monkeypatch, d=1)
-    first, second = (math.sqrt(2 * rho) * x[:, 0, 0] for x in (one, two))
+    outputs, neighbour_outputs = released(groups, epsilon, delta, runs, monkeypatch, d=1)
+    statistic, neighbour_statistic = (
+        math.sqrt(2 * rho) * x[:, 0, 0] for x in (outputs, neighbour_outputs)
+    )
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
-    assert min(hockey_sticks(first, second, epsilon)) - doubt > delta
+    assert min(hockey_sticks(statistic, neighbour_statistic, epsilon)) - doubt > delta

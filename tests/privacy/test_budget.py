@@ -39,8 +39,8 @@ def exact_gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
     """Balle and Wang's curve in 60 digits."""
     with mpmath.workdps(60):
         nu, e = mpmath.sqrt(2 * mpmath.mpf(rho)), mpmath.mpf(epsilon)
-        second = mpmath.exp(e) * mpmath.ncdf(-nu / 2 - e / nu)
-        return mpmath.ncdf(nu / 2 - e / nu) - second
+        second_term = mpmath.exp(e) * mpmath.ncdf(-nu / 2 - e / nu)
+        return mpmath.ncdf(nu / 2 - e / nu) - second_term
 
 
 def tight_epsilon(rho: float, delta: float) -> float:
@@ -48,18 +48,22 @@ def tight_epsilon(rho: float, delta: float) -> float:
     with mpmath.workdps(30):
         r, log_1_delta = mpmath.mpf(rho), -mpmath.log(mpmath.mpf(delta))
 
-        def at(t: mpmath.mpf) -> mpmath.mpf:
+        def bound_at(t: mpmath.mpf) -> mpmath.mpf:
             x = mpmath.exp(t)
-            inside = log_1_delta + x * mpmath.log(x / (1 + x)) - mpmath.log(1 + x)
-            return (1 + x) * r + inside / x
+            bracket = log_1_delta + x * mpmath.log(x / (1 + x)) - mpmath.log(1 + x)
+            return (1 + x) * r + bracket / x
 
         coarse = [mpmath.mpf(t) for t in np.linspace(-30, 40, 141)]
-        best = min(coarse, key=at)
+        best = min(coarse, key=bound_at)
         low, high = best - 1, best + 1
         for _ in range(90):
-            left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
-            low, high = (low, right) if at(left) < at(right) else (left, high)
-        return max(0.0, float(at(low)))
+            left_point, right_point = low + (high - low) * 0.382, low + (high - low) * 0.618
+            low, high = (
+                (low, right_point)
+                if bound_at(left_point) < bound_at(right_point)
+                else (left_point, high)
+            )
+        return max(0.0, float(bound_at(low)))
 
 
 def test_the_three_conversions_have_their_known_values() -> None:
@@ -111,8 +115,8 @@ def test_epsilon_is_ordered_gaussian_tight_paper(rho: float, delta: float) -> No
 def test_converting_back_never_exceeds_the_budget_and_comes_close(
     epsilon: float, delta: float
 ) -> None:
-    there = zcdp_rho(epsilon, delta)
-    assert epsilon * (1 - 1e-6) <= zcdp_epsilon(there, delta) <= epsilon
+    rho = zcdp_rho(epsilon, delta)
+    assert epsilon * (1 - 1e-6) <= zcdp_epsilon(rho, delta) <= epsilon
     paper = zcdp_epsilon(zcdp_rho(epsilon, delta, "paper"), delta, "paper")
     assert paper == pytest.approx(epsilon, rel=1e-12)
     curve = gaussian_epsilon(gaussian_rho(epsilon, delta), delta)
@@ -175,17 +179,17 @@ def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) 
     accountant = rdp.RdpAccountant(orders)
     for share in (0.25, 0.75):
         accountant.compose(dp_accounting.ZCDpEvent(share * rho))
-    theirs = accountant.get_epsilon(delta)
-    ours = zcdp_epsilon(rho, delta)
+    library_epsilon = accountant.get_epsilon(delta)
+    own_epsilon = zcdp_epsilon(rho, delta)
     # Its grid of orders can only be worse than the optimum.
-    assert theirs * (1 - 1e-5) <= ours <= theirs * (1 + 1e-12)
+    assert library_epsilon * (1 - 1e-5) <= own_epsilon <= library_epsilon * (1 + 1e-12)
 
 
 @each("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
 @each("delta", [1e-9, 1e-6, 1e-2])
 def test_dp_accounting_agrees_on_the_gaussian_mechanism(rho: float, delta: float) -> None:
-    theirs = dp_accounting.get_epsilon_gaussian(1 / math.sqrt(2 * rho), delta)
-    assert gaussian_epsilon(rho, delta) == pytest.approx(theirs, rel=1e-6, abs=1e-8)
+    library_epsilon = dp_accounting.get_epsilon_gaussian(1 / math.sqrt(2 * rho), delta)
+    assert gaussian_epsilon(rho, delta) == pytest.approx(library_epsilon, rel=1e-6, abs=1e-8)
 
 
 def test_every_conversion_is_monotone() -> None:
@@ -273,7 +277,9 @@ def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: f
 
         low, high = mpmath.mpf(guess - 6), mpmath.mpf(guess + 6)
         for _ in range(200):  # it falls, and then rises
-            first, second = low + (high - low) / 3, high - (high - low) / 3
-            low, high = (low, second) if exact(first) < exact(second) else (first, high)
-        least = max(mpmath.mpf(0), exact((low + high) / 2))
-        assert least <= zcdp_epsilon(rho, delta) <= least * (1 + 1e-6)
+            left_third, right_third = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (
+                (low, right_third) if exact(left_third) < exact(right_third) else (left_third, high)
+            )
+        minimum = max(mpmath.mpf(0), exact((low + high) / 2))
+        assert minimum <= zcdp_epsilon(rho, delta) <= minimum * (1 + 1e-6)

@@ -80,17 +80,17 @@ def test_every_block_may_spend_the_whole_budget(budget: Budget, blocks: int) -> 
 @pytest.mark.parametrize("shares", [1, 3, 7, 49])
 def test_a_block_spends_in_shares_to_the_last_bit(budget: Budget, shares: int) -> None:
     ledger = Ledger(budget)
-    first, second = ledger.disjoint(2)
+    block_a, block_b = ledger.disjoint(2)
     for _ in range(shares):
-        spend(first, 1 / shares)
-        spend(second, 0.5 / shares)
+        spend(block_a, 1 / shares)
+        spend(block_b, 0.5 / shares)
     assert ledger.spent() == budget
     with pytest.raises(BudgetExceeded):
-        spend(first, 1e-6)
+        spend(block_a, 1e-6)
     for _ in range(shares):
-        spend(second, 0.5 / shares)
+        spend(block_b, 0.5 / shares)
     with pytest.raises(BudgetExceeded):
-        spend(second, 1e-6)
+        spend(block_b, 1e-6)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
@@ -112,13 +112,13 @@ def test_a_block_of_a_full_ledger_gets_nothing_and_nothing_is_drawn(budget: Budg
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_blocks_share_what_releases_of_all_records_leave(budget: Budget) -> None:
     ledger = Ledger(budget)
-    first, second = ledger.disjoint(2)
-    spend(first, 0.25)
+    block_a, block_b = ledger.disjoint(2)
+    spend(block_a, 0.25)
     spend(ledger, 0.5)
-    spend(second, 0.5)
+    spend(block_b, 0.5)
     assert ledger.spent() == budget
-    spend(first, 0.25)
-    for full in (first, second, ledger):
+    spend(block_a, 0.25)
+    for full in (block_a, block_b, ledger):
         with pytest.raises(BudgetExceeded):
             spend(full, 1e-6)
 
@@ -170,24 +170,26 @@ def test_a_flaw_of_a_block_is_a_flaw_of_the_run() -> None:
 
 def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest() -> None:
     ledger = Ledger(APPROXIMATE)
-    first, second = ledger.disjoint(2)
+    block_a, block_b = ledger.disjoint(2)
     rng, split = generator(), amplify(2400, 0.5, 1e-7, "numerical")
     assert split is not None
-    first.release(ShuffledGaussian(l2_sensitivity=1, amplification=split), np.zeros((2400, 1)), rng)
-    second.release(
+    block_a.release(
+        ShuffledGaussian(l2_sensitivity=1, amplification=split), np.zeros((2400, 1)), rng
+    )
+    block_b.release(
         ObjectiveGaussian(l2_sensitivity=1, epsilon=0.3, jacobian_epsilon=0.1, delta=9e-7),
         np.zeros(2),
         rng,
     )
     assert ledger.spent() == ApproxDP(epsilon=0.5, delta=9e-7)
     with pytest.raises(BudgetExceeded):  # its delta would be 1.8e-6
-        second.release(
+        block_b.release(
             ObjectiveGaussian(l2_sensitivity=1, epsilon=0.1, jacobian_epsilon=0, delta=9e-7),
             np.zeros(2),
             rng,
         )
     with pytest.raises(BudgetExceeded):  # its epsilon would be 1.1
-        second.release(
+        block_b.release(
             ObjectiveGaussian(l2_sensitivity=1, epsilon=0.7, jacobian_epsilon=0, delta=1e-9),
             np.zeros(2),
             rng,
@@ -196,10 +198,10 @@ def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest
 
 def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
     ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-6))
-    first, second = ledger.disjoint(2)
-    first.release(GaussianNoise(l2_sensitivity=1, rho=0.02), ZERO, generator())
-    second.release(LaplaceNoise(l1_sensitivity=1, epsilon=0.9), ZERO, generator())
-    whole, spent = ledger.spent(), (first.spent(), second.spent())
+    block_a, block_b = ledger.disjoint(2)
+    block_a.release(GaussianNoise(l2_sensitivity=1, rho=0.02), ZERO, generator())
+    block_b.release(LaplaceNoise(l1_sensitivity=1, epsilon=0.9), ZERO, generator())
+    whole, spent = ledger.spent(), (block_a.spent(), block_b.spent())
     assert isinstance(whole, ApproxDP)
     assert isinstance(spent[0], ApproxDP) and spent[0].epsilon <= whole.epsilon
     assert spent[1] == PureDP(epsilon=0.9) and whole.epsilon >= 0.9
@@ -220,7 +222,7 @@ def test_steps_on_disjoint_records_cost_what_one_costs(budget: Budget) -> None:
         ledger.open(GaussianSteps(steps=1, size=4, l2_sensitivity=0.3, rho=rho / 100))
 
 
-def made(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
+def make_steps(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
     return Ledger(CONCENTRATED).open(
         GaussianSteps(steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5)
     )
@@ -228,7 +230,7 @@ def made(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
 
 def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
     """Chi-square at the false-alarm rate; 5 per cent too little is 7 standard deviations."""
-    steps, rng = made(steps=2000, size=5), generator()
+    steps, rng = make_steps(steps=2000, size=5), generator()
     noise = np.concatenate([steps.noise(count, 5, rng) for count in (1, 499, 1500)])
     assert noise.shape == (2000, 5)
     law, total = stats.chi2(noise.size), float(np.square(noise / 2.0).sum())
@@ -240,7 +242,7 @@ def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
 
 @pytest.mark.parametrize("parts", [(10,), (3, 3, 4), (1,) * 10, (0, 10, 0)])
 def test_as_many_steps_as_were_accounted_for_and_not_one_more(parts: tuple[int, ...]) -> None:
-    steps, rng = made(steps=10), generator()
+    steps, rng = make_steps(steps=10), generator()
     for count in parts:
         assert steps.noise(count, 3, rng).shape == (count, 3)
     untouched = state(rng)
@@ -253,7 +255,7 @@ def test_as_many_steps_as_were_accounted_for_and_not_one_more(parts: tuple[int, 
 @pytest.mark.parametrize("count", [-1, -10, 0.5, math.nan])
 def test_no_request_gives_steps_back(count: Any) -> None:
     """A negative number of releases once made room for as many more."""
-    steps, rng = made(steps=10), generator()
+    steps, rng = make_steps(steps=10), generator()
     steps.noise(10, 3, rng)
     with pytest.raises(InvalidInput, match="^count must be a whole number"):
         steps.noise(count, 3, rng)
@@ -264,7 +266,7 @@ def test_no_request_gives_steps_back(count: Any) -> None:
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_noise_of_another_size_is_refused(d: int) -> None:
     """One column would be broadcast over all coordinates, and their differences be bare."""
-    steps = made(size=3)
+    steps = make_steps(size=3)
     for draw in (steps.noise, steps.idle_noise):
         with pytest.raises(InvalidInput, match="^d must be the 3 coordinates"):
             draw(2, d, generator())
@@ -272,7 +274,7 @@ def test_noise_of_another_size_is_refused(d: int) -> None:
 
 
 def test_idle_noise_uses_up_no_step() -> None:
-    steps, rng = made(steps=4), generator()
+    steps, rng = make_steps(steps=4), generator()
     assert steps.idle_noise(100, 3, rng).shape == (100, 3)
     assert steps.noise(4, 3, rng).shape == (4, 3)
 
@@ -338,10 +340,13 @@ def test_a_certificate_without_amplification_is_that_of_a_single_step() -> None:
     shuffled, plain = Ledger(APPROXIMATE), Ledger(APPROXIMATE)
     options: dict[str, Any] = {"size": 2, "l2_sensitivity": 3.0}
     sequence = ShuffledGaussianSteps(certificate=certificate, **options)
-    alone = GaussianSteps(steps=1, rho=certificate.rho_step, **options)
-    first, second = shuffled.open(sequence, label="steps"), plain.open(alone, label="steps")
+    single_step = GaussianSteps(steps=1, rho=certificate.rho_step, **options)
+    shuffled_steps, plain_steps = (
+        shuffled.open(sequence, label="steps"),
+        plain.open(single_step, label="steps"),
+    )
     assert shuffled.entries == plain.entries
-    assert first.noise_std == second.noise_std
+    assert shuffled_steps.noise_std == plain_steps.noise_std
     assert gaussian_delta(certificate.rho_step, 1.0) <= 1e-6
     assert Ledger(ZCDP(rho=1.0)).open(sequence).steps == 1
 
@@ -371,8 +376,8 @@ def test_the_printed_noise_of_objective_perturbation_is_enough(
 ) -> None:
     """sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2), sensitivity 2L."""
     printed = math.sqrt(128 * math.log(2.5 / delta)) / epsilon
-    needed = objective_noise_std(2.0, epsilon / 4, delta / 2)
-    assert 0.9 < needed / printed < 1
+    noise_std = objective_noise_std(2.0, epsilon / 4, delta / 2)
+    assert 0.9 < noise_std / printed < 1
 
 
 def objective(
@@ -401,13 +406,13 @@ def test_objective_noise_spends_both_parts_and_has_the_needed_scale() -> None:
 
 
 def test_a_papers_own_noise_may_be_larger_and_not_smaller() -> None:
-    needed = objective_noise_std(2.0, 0.75, 1e-6)
+    noise_std = objective_noise_std(2.0, 0.75, 1e-6)
     ledger = Ledger(APPROXIMATE)
     with pytest.raises(InvalidInput, match="noise_std must be at least"):
-        objective(ledger, noise_std=0.99 * needed)
+        objective(ledger, noise_std=0.99 * noise_std)
     assert ledger.entries == ()
-    objective(ledger, noise_std=2 * needed)
-    assert ledger.entries[0].noise == 2 * needed
+    objective(ledger, noise_std=2 * noise_std)
+    assert ledger.entries[0].noise == 2 * noise_std
 
 
 @pytest.mark.parametrize("budget", [CONCENTRATED, PURE, ApproxDP(epsilon=0.99, delta=1e-6)])

@@ -247,10 +247,10 @@ def test_a_release_is_recorded_and_reproducible() -> None:
     assert (entry.mechanism, entry.label, entry.size) == ("generalized gaussian", "gradient", 6)
     assert (entry.sensitivity, entry.proven_sensitivity) == (0.5, 0.5)
     assert entry.noise == pytest.approx(sigma, rel=1e-14) and entry.rho == 0.5
-    again = generalized_gaussian_noise(
+    repeated = generalized_gaussian_noise(
         (1, 6), SPACE.smooth_exponent, entry.noise, np.random.default_rng(1)
     )
-    assert np.array_equal(noisy, again[0])
+    assert np.array_equal(noisy, repeated[0])
     assert not ledger.flaws and ledger.bound_by() == ("zcdp",)
 
 
@@ -303,13 +303,13 @@ def divergence(exponent: float, scale: float, shift: Matrix, epsilon: float) -> 
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
     ball = 4 * math.gamma(1 + 1 / exponent) ** 2 / math.gamma(1 + 2 / exponent)
     cell = (line[1] - line[0]) ** 2 / (2 * ball * scale**2)
-    one, two = (
+    large_block, small_block = (
         cell * np.exp(-(row_norms(grid - v, exponent) ** 2) / (2 * scale**2))
         for v in (np.zeros(2), shift)
     )
-    assert one.sum() == pytest.approx(1, abs=1e-6)
+    assert large_block.sum() == pytest.approx(1, abs=1e-6)
     # The noise is symmetric, so that the other direction is the same.
-    return float(np.maximum(one - math.exp(epsilon) * two, 0).sum())
+    return float(np.maximum(large_block - math.exp(epsilon) * small_block, 0).sum())
 
 
 @pytest.mark.parametrize("splits", [1, 2, 7, 100])
@@ -420,12 +420,12 @@ def test_disjoint_blocks_count_once() -> None:
 
 def test_a_pure_budget_refuses_before_it_draws() -> None:
     rng = np.random.default_rng(4)
-    before = rng.bit_generator.state
+    state_before = rng.bit_generator.state
     for budget in (PureDP(epsilon=1e3), ZCDP(rho=0.1)):
         ledger = Ledger(budget)
         with pytest.raises(BudgetExceeded):
             ledger.release(Shaped(norm=SPACE, sensitivity=1.0, rho=0.2), ZERO, rng)
-        assert ledger.entries == () and rng.bit_generator.state == before
+        assert ledger.entries == () and rng.bit_generator.state == state_before
     with pytest.raises(InvalidInput, match="pure releases under a pure budget"):
         compose((entry("generalized gaussian", rho=0.1),), PureDP(epsilon=1.0))
 
@@ -439,11 +439,11 @@ def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
             np.zeros(100),
             np.random.default_rng(5),
         )
-        (made,) = ledger.entries
-        assert made.noise == pytest.approx(math.sqrt(space.printed_kappa / 2))
-        assert made.flawed == flawed == bool(ledger.flaws)
+        (entry,) = ledger.entries
+        assert entry.noise == pytest.approx(math.sqrt(space.printed_kappa / 2))
+        assert entry.flawed == flawed == bool(ledger.flaws)
         if flawed:
-            ratio = made.proven_sensitivity**2 / made.sensitivity**2
+            ratio = entry.proven_sensitivity**2 / entry.sensitivity**2
             assert ratio == pytest.approx(14.6406 / 9.2103, rel=1e-4)
             assert "1.59 times less private than claimed" in ledger.flaws[0]
             assert ledger.bound_by() == ()

@@ -111,7 +111,7 @@ def state(rng: np.random.Generator) -> object:
 
 
 @each(
-    ("budget", "first", "second"),
+    ("budget", "accepted", "refused"),
     [
         (ZCDP(rho=0.5), {"rho": 0.5}, {"rho": 1e-9}),
         (ZCDP(rho=0.5), {"rho": 0.3}, {"rho": 0.2 * (1 + 1e-9)}),
@@ -128,18 +128,18 @@ def state(rng: np.random.Generator) -> object:
     ],
 )
 def test_overspending_is_refused_before_anything_is_drawn(
-    budget: Budget, first: dict[str, float], second: dict[str, float]
+    budget: Budget, accepted: dict[str, float], refused: dict[str, float]
 ) -> None:
     ledger = Ledger(budget)
-    if first:
-        spend(ledger, **first)
-    before, spent = ledger.entries, ledger.spent()
+    if accepted:
+        spend(ledger, **accepted)
+    entries_before, spent = ledger.entries, ledger.spent()
     rng = np.random.default_rng(3)
     untouched = state(rng)
     with pytest.raises(BudgetExceeded, match="does not fit into what is left of"):
-        spend(ledger, **second, rng=rng)
+        spend(ledger, **refused, rng=rng)
     assert state(rng) == untouched
-    assert ledger.entries == before
+    assert ledger.entries == entries_before
     assert ledger.spent() == spent
 
 
@@ -218,8 +218,8 @@ def test_shuffled_releases_add_by_basic_composition_and_leave_the_rest_of_delta(
     spend(ledger, rho=0.01)
     spent = ledger.spent()
     assert isinstance(spent, ApproxDP)
-    own = gaussian_epsilon(0.01, 1e-6 - 8e-7)
-    assert spent.epsilon == pytest.approx(2 + own, rel=1e-9)
+    epsilon = gaussian_epsilon(0.01, 1e-6 - 8e-7)
+    assert spent.epsilon == pytest.approx(2 + epsilon, rel=1e-9)
     assert spent.delta == 1e-6
     with pytest.raises(BudgetExceeded):
         ledger.release(
@@ -291,8 +291,8 @@ def test_every_release_is_recorded_with_its_sensitivity_noise_and_share() -> Non
         rng,
         label="groups",
     )
-    first, second, third = ledger.entries
-    assert first == Entry(
+    first_entry, second_entry, third_entry = ledger.entries
+    assert first_entry == Entry(
         mechanism="gaussian",
         label="means",
         sensitivity=0.2,
@@ -302,11 +302,19 @@ def test_every_release_is_recorded_with_its_sensitivity_noise_and_share() -> Non
         rho=0.02,
         disjoint_blocks=4,
     )
-    assert (second.mechanism, second.noise, second.size) == ("laplace", 0.3 / 0.1, 5)
-    assert second.epsilon == 0.1
-    assert (third.mechanism, third.epsilon, third.delta) == ("shuffled gaussian", 1.0, 4e-7)
-    assert third.noise == 0.1 / math.sqrt(2 * shuffle.rho_group)
-    assert third.disjoint_blocks == 2400
+    assert (second_entry.mechanism, second_entry.noise, second_entry.size) == (
+        "laplace",
+        0.3 / 0.1,
+        5,
+    )
+    assert second_entry.epsilon == 0.1
+    assert (third_entry.mechanism, third_entry.epsilon, third_entry.delta) == (
+        "shuffled gaussian",
+        1.0,
+        4e-7,
+    )
+    assert third_entry.noise == 0.1 / math.sqrt(2 * shuffle.rho_group)
+    assert third_entry.disjoint_blocks == 2400
 
 
 def test_a_ledgers_entries_cannot_be_changed_from_outside() -> None:

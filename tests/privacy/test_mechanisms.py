@@ -138,16 +138,16 @@ def test_every_coordinate_and_every_draw_has_its_own_noise(kind) -> None:
     noise, _ = draw()
     assert len(np.unique(noise[:, :3])) == 3 * DRAWS
     limit = norm.isf(FALSE_ALARM / 2 / 10) / math.sqrt(DRAWS)
-    across = np.corrcoef(noise, rowvar=False)[np.triu_indices(noise.shape[1], 1)]
-    along = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in noise.T]
-    assert np.abs([*across, *along]).max() < limit
+    correlations = np.corrcoef(noise, rowvar=False)[np.triu_indices(noise.shape[1], 1)]
+    autocorrelations = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in noise.T]
+    assert np.abs([*correlations, *autocorrelations]).max() < limit
 
 
 def test_the_noise_does_not_look_at_the_value(kind) -> None:
     draw, _, _ = kind
-    here, _ = draw()
-    there, _ = draw((0.0, 5.0, -2.0, 7.0))
-    assert np.allclose(here, there, rtol=0, atol=1e-11)
+    noise, _ = draw()
+    shifted_noise, _ = draw((0.0, 5.0, -2.0, 7.0))
+    assert np.allclose(noise, shifted_noise, rtol=0, atol=1e-11)
 
 
 def test_the_value_itself_is_left_alone() -> None:

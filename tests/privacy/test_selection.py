@@ -74,21 +74,27 @@ def test_many_deltas_are_those_of_the_gaussian_curve(rho: float) -> None:
     assert gaussian_deltas(rho, -epsilons) == pytest.approx(mirrored, rel=1e-10, abs=1e-300)
 
 
-def fine_recursion(epsilon: float, rho: float, each: list[float], cells: int) -> float:
+def fine_recursion(epsilon: float, rho: float, epsilons: list[float], cells: int) -> float:
     """The supremum over a grid of t: a lower bound that tends to the exact curve."""
 
-    def curve(at: NDArray[np.float64], left: list[float]) -> NDArray[np.float64]:
-        if not left:
-            return gaussian_deltas(rho, at)
-        own = left[0]
-        best = np.zeros_like(at)
-        for t in np.linspace(0.0, own, cells + 1):
-            p = math.expm1(own - t) / (math.exp(own - t) - math.exp(-t)) if t < own else 0.0
-            mixed = p * curve(at - t, left[1:]) + (1 - p) * curve(at - t + own, left[1:])
+    def curve(points: NDArray[np.float64], remaining: list[float]) -> NDArray[np.float64]:
+        if not remaining:
+            return gaussian_deltas(rho, points)
+        epsilon = remaining[0]
+        best = np.zeros_like(points)
+        for t in np.linspace(0.0, epsilon, cells + 1):
+            p = (
+                math.expm1(epsilon - t) / (math.exp(epsilon - t) - math.exp(-t))
+                if t < epsilon
+                else 0.0
+            )
+            mixed = p * curve(points - t, remaining[1:]) + (1 - p) * curve(
+                points - t + epsilon, remaining[1:]
+            )
             best = np.maximum(best, mixed)
         return best
 
-    return float(curve(np.array([epsilon]), each)[0])
+    return float(curve(np.array([epsilon]), epsilons)[0])
 
 
 @pytest.mark.parametrize(("shares", "budget"), crossed(2, [SINGLE, GUARDED], BUDGETS))
@@ -110,8 +116,8 @@ def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[
     x = np.linspace(-epsilon, epsilon, cells + 1)
     above_p = -np.expm1((x - epsilon) / 2) / -math.expm1(-epsilon)
     above_q = (np.exp(-(x + epsilon) / 2) - math.exp(-epsilon)) / -math.expm1(-epsilon)
-    one, two = (np.log(-np.diff(a)) for a in (above_p, above_q))
-    return dict(enumerate(one)), dict(enumerate(two))
+    mass, neighbour_mass = (np.log(-np.diff(a)) for a in (above_p, above_q))
+    return dict(enumerate(mass)), dict(enumerate(neighbour_mass))
 
 
 @pytest.mark.parametrize(
@@ -128,20 +134,20 @@ def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
     composed = pld.from_gaussian_mechanism(
         noise, value_discretization_interval=step, pessimistic_estimate=False
     )
-    for own, count in choices_of(rho, shares):
-        q, p = finely_cut_pair(own, 400)
-        one = pld.from_two_probability_mass_functions(
+    for choice, count in choices_of(rho, shares):
+        q, p = finely_cut_pair(choice, 400)
+        single_pld = pld.from_two_probability_mass_functions(
             q, p, value_discretization_interval=step, pessimistic_estimate=False
         )
-        composed = composed.compose(one.self_compose(count))
-    other = composed.get_delta_for_epsilon(epsilon)
+        composed = composed.compose(single_pld.self_compose(count))
+    expected = composed.get_delta_for_epsilon(epsilon)
     exact = selection_delta(epsilon, rest, choices_of(rho, shares), choices_first=False)
-    assert other <= exact * (1 + 1e-9)
-    assert exact <= 1.15 * other
+    assert expected <= exact * (1 + 1e-9)
+    assert exact <= 1.15 * expected
 
 
 @pytest.mark.parametrize(
-    ("shares", "first", "least", "most"),
+    ("shares", "choices_first", "lower_ratio", "upper_ratio"),
     [
         (SINGLE, True, 0.994, 1.0),
         (GUARDED, True, 0.994, 1.0),
@@ -153,55 +159,59 @@ def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
     ],
 )
 def test_a_choice_costs_next_to_nothing(
-    shares: Shares, first: bool, least: float, most: float
+    shares: Shares, choices_first: bool, lower_ratio: float, upper_ratio: float
 ) -> None:
     for epsilon, delta in BUDGETS:
         budget = ApproxDP(epsilon=epsilon, delta=delta)
         exact = gaussian_rho(epsilon, delta)
-        ratio = selection_rho(budget, shares, choices_first=first) / exact
-        assert least <= ratio <= most, (epsilon, delta, ratio)
+        ratio = selection_rho(budget, shares, choices_first=choices_first) / exact
+        assert lower_ratio <= ratio <= upper_ratio, (epsilon, delta, ratio)
         assert ratio > zcdp_rho(epsilon, delta) / exact + 0.08
 
 
 def test_any_number_of_choices_is_accounted_for() -> None:
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     exact = gaussian_rho(1.0, 1e-6)
-    many = [
+    budgets = [
         selection_rho(budget, ((0.05, count),), choices_first=False) / exact
         for count in (1, 30, 1000, 100_000)
     ]
-    assert min(many) > 0.982 and max(many) < 0.99
+    assert min(budgets) > 0.982 and max(budgets) < 0.99
 
 
 @pytest.mark.parametrize("choices", [((0.3, 1),), ((0.3, 1), (0.2, 2)), ((0.01, 50),)])
 @pytest.mark.parametrize("rho", [0.0, 0.03, 2.0])
-@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("choices_first", [True, False])
 def test_epsilon_and_delta_are_inverse_and_between_the_simple_bounds(
-    choices: Choices, rho: float, first: bool
+    choices: Choices, rho: float, choices_first: bool
 ) -> None:
     delta = 1e-5
-    epsilon = selection_epsilon(delta, rho, choices, choices_first=first)
-    assert selection_delta(epsilon, rho, choices, choices_first=first) <= delta
-    assert selection_delta(epsilon * (1 - 1e-9), rho, choices, choices_first=first) > delta * (
-        1 - 1e-6
-    )
+    epsilon = selection_epsilon(delta, rho, choices, choices_first=choices_first)
+    assert selection_delta(epsilon, rho, choices, choices_first=choices_first) <= delta
+    assert selection_delta(
+        epsilon * (1 - 1e-9), rho, choices, choices_first=choices_first
+    ) > delta * (1 - 1e-6)
     basic = math.fsum(e * count for e, count in choices)
     if rho:
-        alone = next(e for e in np.geomspace(1e-3, 100, 4000) if gaussian_delta(rho, e) <= delta)
-        basic += alone
-        assert epsilon >= alone * 0.99
+        gaussian_only = next(
+            e for e in np.geomspace(1e-3, 100, 4000) if gaussian_delta(rho, e) <= delta
+        )
+        basic += gaussian_only
+        assert epsilon >= gaussian_only * 0.99
     assert epsilon <= basic
 
 
 @pytest.mark.parametrize(
     "budget", [ZCDP(rho=0.5), *(ApproxDP(epsilon=e, delta=d) for e, d in BUDGETS)]
 )
-@pytest.mark.parametrize(("shares", "first"), [(SINGLE, True), (GUARDED, True), (CENTRED, False)])
+@pytest.mark.parametrize(
+    ("shares", "choices_first"), [(SINGLE, True), (GUARDED, True), (CENTRED, False)]
+)
 def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
-    budget: ZCDP | ApproxDP, shares: Shares, first: bool
+    budget: ZCDP | ApproxDP, shares: Shares, choices_first: bool
 ) -> None:
     rng = np.random.default_rng(0)
-    rho = selection_rho(budget, shares, choices_first=first)
+    rho = selection_rho(budget, shares, choices_first=choices_first)
     ledger = Ledger(budget)
     for f, count in shares:
         each = choice_epsilon(f * rho, count)
@@ -230,11 +240,11 @@ def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     with pytest.raises(BudgetExceeded):  # in the other order it fits
         ledger.release(*choice(np.zeros(2), each), rng)
-    other = Ledger(budget)
+    other_ledger = Ledger(budget)
     for _ in range(2):
-        other.release(*choice(np.zeros(2), each), rng)
-    other.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
-    assert other.spent() == budget
+        other_ledger.release(*choice(np.zeros(2), each), rng)
+    other_ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
+    assert other_ledger.spent() == budget
 
 
 def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
@@ -247,10 +257,10 @@ def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
         assert ledger.bound_by() == ("pure", "approx") or isinstance(budget, PureDP)
         with pytest.raises(BudgetExceeded):
             ledger.release(*choice(np.zeros(2), 0.1), rng)
-    alone = Ledger(ZCDP(rho=0.5))
-    alone.release(*choice(np.zeros(2), 2.0), rng)
-    assert alone.spent() == ZCDP(rho=0.5)
-    assert alone.bound_by() == ("zcdp",)  # 2-DP is not 1-DP, which a rho of 0.5 stands for
+    zcdp_ledger = Ledger(ZCDP(rho=0.5))
+    zcdp_ledger.release(*choice(np.zeros(2), 2.0), rng)
+    assert zcdp_ledger.spent() == ZCDP(rho=0.5)
+    assert zcdp_ledger.bound_by() == ("zcdp",)  # 2-DP is not 1-DP, which a rho of 0.5 stands for
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])

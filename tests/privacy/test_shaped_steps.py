@@ -76,8 +76,8 @@ def share(budget: Budget, noise: str) -> float:
     return allowed(budget.epsilon, budget.delta)
 
 
-def shaped(rho: float, noise: Any = GG, **others: Any) -> Shaped:
-    return Shaped(norm=SPACE, sensitivity=2.0, rho=rho, noise=noise, **others)
+def shaped(rho: float, noise: Any = GG, **options: Any) -> Shaped:
+    return Shaped(norm=SPACE, sensitivity=2.0, rho=rho, noise=noise, **options)
 
 
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "lemma", "zcdp"), TABLE)
@@ -125,8 +125,8 @@ def test_the_numerical_clones_are_the_reference(
     assert 2 / zcdp_rho(amplified.epsilon_group, amplified.delta_group) == pytest.approx(
         zcdp, rel=3e-3
     )
-    used = shuffle_steps(n, epsilon, delta, "zcdp")  # with another split of delta
-    assert 2 / used.rho_step == pytest.approx(zcdp, rel=0.02)
+    certificate = shuffle_steps(n, epsilon, delta, "zcdp")  # with another split of delta
+    assert 2 / certificate.rho_step == pytest.approx(zcdp, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,15 @@ def test_steps_on_disjoint_batches_cost_one_release(budget: Budget, noise: str, 
 def test_gaussian_steps_through_a_norm_are_the_plain_ones(noise: str) -> None:
     """The same entry at q = 2 for Gaussian noise; the same law for the other."""
     space = RegularSpace(d=5, exponent=2.0)
-    plain, other = Ledger(CONCENTRATED), Ledger(CONCENTRATED)
-    one = plain.open(GaussianSteps(steps=3, size=5, l2_sensitivity=2.0, rho=0.3))
-    two = other.open(ShapedSteps(release=Shaped(space, 2.0, 0.3, noise), steps=3))  # type: ignore[arg-type]
+    plain, shaped_ledger = Ledger(CONCENTRATED), Ledger(CONCENTRATED)
+    plain_steps = plain.open(GaussianSteps(steps=3, size=5, l2_sensitivity=2.0, rho=0.3))
+    shaped_steps = shaped_ledger.open(ShapedSteps(release=Shaped(space, 2.0, 0.3, noise), steps=3))  # type: ignore[arg-type]
     if noise == GAUSSIAN:
-        assert plain.entries == other.entries
-    assert one.noise_std == pytest.approx(two.noise_std, rel=1e-12)
-    same = np.array_equal(one.noise(2, 5, generator()), two.noise(2, 5, generator()))
+        assert plain.entries == shaped_ledger.entries
+    assert plain_steps.noise_std == pytest.approx(shaped_steps.noise_std, rel=1e-12)
+    same = np.array_equal(
+        plain_steps.noise(2, 5, generator()), shaped_steps.noise(2, 5, generator())
+    )
     assert same
 
 
@@ -233,7 +235,7 @@ def test_a_shuffled_guarantee_fits_no_other_budget_and_draws_nothing(
 
 def test_a_certificate_must_be_for_these_steps_and_this_noise() -> None:
     n, rng = 3000, generator()
-    before = copy.deepcopy(rng.bit_generator.state)
+    state_before = copy.deepcopy(rng.bit_generator.state)
     gaussian = shuffle_steps(n, 0.4, 1e-6)
     any_shape = shuffle_steps(n, 0.4, 1e-6, "zcdp")
     cases: list[tuple[Any, float, Any, int]] = [
@@ -251,7 +253,7 @@ def test_a_certificate_must_be_for_these_steps_and_this_noise() -> None:
     Ledger(APPROXIMATE).open(
         ShapedSteps(release=shaped(any_shape.rho_step, GAUSSIAN), steps=n, certificate=any_shape)
     )
-    assert rng.bit_generator.state == before
+    assert rng.bit_generator.state == state_before
 
 
 def test_without_amplification_a_certificate_costs_one_release() -> None:
@@ -302,14 +304,14 @@ def test_sums_use_up_their_draws(noise: str) -> None:
     rng = generator()
     assert opened.summed_noise(4, 20, rng).shape == (20,)
     assert opened.noise(3, 20, rng).shape == (3, 20)
-    before = copy.deepcopy(rng.bit_generator.state)
+    state_before = copy.deepcopy(rng.bit_generator.state)
     with pytest.raises(BudgetExceeded):
         opened.summed_noise(4, 20, rng)
     with pytest.raises(InvalidInput, match="^count must be"):
         opened.summed_noise(-1, 20, rng)
     with pytest.raises(InvalidInput, match="^d must be"):
         opened.summed_noise(1, 19, rng)
-    assert rng.bit_generator.state == before
+    assert rng.bit_generator.state == state_before
     opened.summed_noise(3, 20, rng)
 
 

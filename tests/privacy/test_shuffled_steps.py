@@ -32,15 +32,15 @@ TABLE = [
 GRID = list(product((1, 2, 16, 200, 10**4), (0.01, 0.3, 1.0, 5.0), (1e-10, 1e-6, 0.05)))
 
 
-@pytest.mark.parametrize(("steps", "epsilon", "amplified", "alone"), TABLE)
+@pytest.mark.parametrize(("steps", "epsilon", "amplified", "unamplified"), TABLE)
 def test_the_noise_is_that_of_the_reference_table(
-    steps: int, epsilon: float, amplified: float, alone: float
+    steps: int, epsilon: float, amplified: float, unamplified: float
 ) -> None:
     shuffled = shuffle_steps(steps, epsilon, 1e-6)
     assert shuffled.amplified
     assert 2 * shuffled.noise_multiplier == pytest.approx(amplified, abs=6e-4)
-    without = 2 / math.sqrt(2 * gaussian_rho(epsilon, 1e-6))
-    assert without == pytest.approx(alone, rel=1e-4)
+    multiplier = 2 / math.sqrt(2 * gaussian_rho(epsilon, 1e-6))
+    assert multiplier == pytest.approx(unamplified, rel=1e-4)
 
 
 @pytest.mark.parametrize(("steps", "epsilon", "delta"), GRID)
@@ -56,8 +56,8 @@ def test_the_certified_rho_passes_the_sum_of_clones_and_failures(
     failures = (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
     assert clones + failures * shuffled.delta_step <= delta * (1 + 1e-9)
     # Nor is it wasteful: one per cent more rho does not pass with the same split of delta.
-    more = gaussian_epsilon(1.01 * shuffled.rho_step, shuffled.delta_step)
-    excess = clones_delta(more, steps, epsilon)
+    larger_epsilon = gaussian_epsilon(1.01 * shuffled.rho_step, shuffled.delta_step)
+    excess = clones_delta(larger_epsilon, steps, epsilon)
     assert excess + failures * shuffled.delta_step > delta
 
 
@@ -77,8 +77,8 @@ def test_the_divergence_is_exact_where_its_terms_nearly_cancel(
             chance = mp.binomial(steps - 1, c) * q**c * (1 - q) ** (steps - 1 - c)
             half = [mp.binomial(c, k) / mp.mpf(2) ** c for k in range(c + 1)]
             for k in range(c + 2):
-                up, stay = (half[k - 1] if k else 0), (half[k] if k <= c else 0)
-                gap = a * up + (1 - a) * stay - grown * ((1 - a) * up + a * stay)
+                up_mass, stay = (half[k - 1] if k else 0), (half[k] if k <= c else 0)
+                gap = a * up_mass + (1 - a) * stay - grown * ((1 - a) * up_mass + a * stay)
                 exact += chance * max(gap, 0)
     assert clones_delta(local, steps, epsilon) == pytest.approx(float(exact), rel=1e-9)
     assert float(exact) <= 0.9 * delta

@@ -48,28 +48,28 @@ def of_one_pair(rho: float, share: float, releases: int) -> float:
     return float(losses.self_compose(releases).get_epsilon_for_delta(DELTA))
 
 
-@pytest.mark.parametrize(("rho", "drawn", "releases"), CASES)
+@pytest.mark.parametrize(("rho", "batch", "releases"), CASES)
 def test_it_is_below_another_proof_and_below_no_batch_at_all(
-    rho: float, drawn: int, releases: int
+    rho: float, batch: int, releases: int
 ) -> None:
-    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
-    assert epsilon <= renyi(rho, drawn, 1000, releases)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=batch, count=1000, releases=releases)
+    assert epsilon <= renyi(rho, batch, 1000, releases)
     assert epsilon <= gaussian_epsilon(releases * rho, DELTA)
 
 
-@pytest.mark.parametrize(("rho", "drawn", "releases"), [(0.5, 100, 10), (0.05, 10, 100)])
+@pytest.mark.parametrize(("rho", "batch", "releases"), [(0.5, 100, 10), (0.05, 10, 100)])
 def test_it_is_above_what_one_pair_of_neighbours_shows(
-    rho: float, drawn: int, releases: int
+    rho: float, batch: int, releases: int
 ) -> None:
-    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
-    shown = of_one_pair(rho, drawn / 1000, releases)
-    assert shown <= epsilon <= 1.4 * shown
+    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=batch, count=1000, releases=releases)
+    lower_bound = of_one_pair(rho, batch / 1000, releases)
+    assert lower_bound <= epsilon <= 1.4 * lower_bound
 
 
 def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> None:
     rho, share = 0.5, 0.1
-    one = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=1)
-    inner = math.log1p(math.expm1(one) / share)
+    single_release = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=1)
+    inner = math.log1p(math.expm1(single_release) / share)
     assert share * gaussian_delta(rho, inner) == pytest.approx(DELTA, rel=1e-6)
     all_but_one = batched_gaussian_epsilon(rho, DELTA, drawn=999_999, count=10**6, releases=3)
     assert all_but_one == gaussian_epsilon(3 * rho, DELTA) < zcdp_epsilon(3 * rho, DELTA)
@@ -80,11 +80,11 @@ def test_one_release_has_its_exact_epsilon_at_every_ratio_of_sensitivity_to_nois
     ratio: float,
 ) -> None:
     rho, share = ratio**2 / 2, 0.01
-    one = batched_gaussian_epsilon(rho, DELTA, drawn=10, count=1000, releases=1)
+    single_release = batched_gaussian_epsilon(rho, DELTA, drawn=10, count=1000, releases=1)
     inner = gaussian_epsilon(rho, DELTA / share)
     exact = inner + math.log(share + (1 - share) * math.exp(-inner))
-    assert one == pytest.approx(exact, rel=1e-9)
-    assert one < gaussian_epsilon(rho, DELTA)
+    assert single_release == pytest.approx(exact, rel=1e-9)
+    assert single_release < gaussian_epsilon(rho, DELTA)
 
 
 @pytest.mark.parametrize("std", [0.6, 0.3])
@@ -93,8 +93,8 @@ def test_with_little_noise_several_releases_have_an_upper_bound_at_most_half_too
 ) -> None:
     rho = 1 / (2 * std**2)
     epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=10)
-    shown = of_one_pair(rho, 0.1, 10)
-    assert shown <= epsilon <= 1.5 * shown
+    lower_bound = of_one_pair(rho, 0.1, 10)
+    assert lower_bound <= epsilon <= 1.5 * lower_bound
 
 
 def test_the_command_line_says_that_batches_have_an_upper_bound(
@@ -105,10 +105,13 @@ def test_the_command_line_says_that_batches_have_an_upper_bound(
 
 
 def test_it_grows_with_the_batch_and_with_the_releases() -> None:
-    def at(drawn: int, releases: int) -> float:
-        return batched_gaussian_epsilon(0.1, DELTA, drawn=drawn, count=1000, releases=releases)
+    def epsilon_at(batch: int, releases: int) -> float:
+        return batched_gaussian_epsilon(0.1, DELTA, drawn=batch, count=1000, releases=releases)
 
-    for values in ([at(m, 50) for m in (1, 10, 100, 999)], [at(50, k) for k in (1, 2, 9, 99)]):
+    for values in (
+        [epsilon_at(m, 50) for m in (1, 10, 100, 999)],
+        [epsilon_at(50, k) for k in (1, 2, 9, 99)],
+    ):
         assert (np.diff(values) > 0).all()
     with pytest.raises(InvalidInput, match="drawn must be at most 1000"):
-        at(1001, 2)
+        epsilon_at(1001, 2)

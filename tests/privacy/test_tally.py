@@ -25,7 +25,7 @@ Part = tuple[int, int] | None
 
 def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Entry:
     shares: dict[str, float] = {"rho": share} if kind == "gaussian" else {"epsilon": share}
-    made: Any = Entry(
+    entry: Any = Entry(
         mechanism=kind,  # type: ignore[arg-type]
         label="release",
         sensitivity=1.0,
@@ -36,7 +36,7 @@ def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Ent
         part=part,
         **shares,
     )
-    return made
+    return entry
 
 
 def exact(entries: list[Entry]) -> dict[str, Fraction]:
@@ -81,9 +81,9 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
     for e in entries:
         with_it = running.totals(e)
         running.add(e)
-        after = running.totals()
+        totals_after = running.totals()
         for name in NAMES:  # asking before adding gives what adding gives
-            assert getattr(with_it, name) == pytest.approx(getattr(after, name), rel=1e-15)
+            assert getattr(with_it, name) == pytest.approx(getattr(totals_after, name), rel=1e-15)
     for name, value in exact(entries).items():
         total = getattr(running.totals(), name)
         assert abs(Fraction(total) - value) <= value * Fraction(1, 10**14)
@@ -94,33 +94,33 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
 @given(entries=TABLE, seed=st.integers(0, 9))
 def test_the_order_of_the_entries_does_not_matter(entries: list[Entry], seed: int) -> None:
     shuffled = random.Random(seed).sample(entries, len(entries))
-    first, second = tally(entries), tally(shuffled)
+    totals, shuffled_totals = tally(entries), tally(shuffled)
     for name in NAMES:
-        assert getattr(first, name) == pytest.approx(getattr(second, name), rel=1e-14)
+        assert getattr(totals, name) == pytest.approx(getattr(shuffled_totals, name), rel=1e-14)
 
 
 def test_asking_does_not_change_the_tally() -> None:
     running = Tally()
     for part in (None, (1, 0)):
         running.add(entry("gaussian", 0.1, part))
-        before = running.totals()
+        totals_before = running.totals()
         for _ in range(3):
             running.totals(entry("gaussian", 5.0, part))
-        assert running.totals() == before
+        assert running.totals() == totals_before
 
 
 @pytest.mark.parametrize(("part", "rho"), [(None, 0.1), ((1, 0), 1 / 3)])
 def test_a_hundred_thousand_shares_add_up_to_the_last_bit(rho: float, part: Part) -> None:
     count = 100_000
-    one = entry("gaussian", rho / count, part)
+    block_entry = entry("gaussian", rho / count, part)
     running = Tally()
     for _ in range(count):
-        running.add(one)
+        running.add(block_entry)
     total = running.totals().rho
-    assert abs(Fraction(total) - count * Fraction(one.rho)) <= Fraction(math.ulp(rho))
+    assert abs(Fraction(total) - count * Fraction(block_entry.rho)) <= Fraction(math.ulp(rho))
     naive = 0.0
     for _ in range(count):
-        naive += one.rho
+        naive += block_entry.rho
     assert abs(naive - rho) > 100 * abs(total - rho), "a plain sum would have drifted"
 
 
@@ -175,12 +175,12 @@ def test_what_fits_covers_every_choice_of_the_block_that_a_neighbour_changes(
     if not fits(tally(entries), budget):
         return
     for blocks in itertools.product(range(4), repeat=2):
-        seen = tuple(e for e in entries if e.part is None or e.part[1] == blocks[e.part[0] - 1])
-        if seen:
-            own = compose(seen, budget)
+        visible = tuple(e for e in entries if e.part is None or e.part[1] == blocks[e.part[0] - 1])
+        if visible:
+            block_guarantee = compose(visible, budget)
             for name in ("rho", "epsilon"):
                 if hasattr(budget, name):
-                    assert getattr(own, name) <= getattr(budget, name) * (1 + 1e-9)
+                    assert getattr(block_guarantee, name) <= getattr(budget, name) * (1 + 1e-9)
 
 
 def test_a_broken_share_fits_no_budget() -> None:

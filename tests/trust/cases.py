@@ -103,23 +103,29 @@ class Case:
         phases = getattr(phases, "phases", phases)
         if len(phases) > 1:
             far, places = neighbours(self.point), phases[-1].start * self.point.m
-            one, two = (with_rows(x, np.roll(rows_of(x), places, 0)) for x in (far.one, far.two))
-            yield replace(far, one=one, two=two)
+            one, two = (
+                with_rows(x, np.roll(rows_of(x), places, 0)) for x in (far.data, far.neighbour_data)
+            )
+            yield replace(far, data=one, neighbour_data=two)
         if self.point.problem == Logistic.card.slug and self.point.d > 1:
             yield self._nearly_opposite()
 
     def _nearly_opposite(self) -> Neighbours:
         """Two records whose gradients are opposite where both are misclassified."""
         base = neighbours(self.point)
-        one = np.zeros_like(rows_of(base.one))
+        one = np.zeros_like(rows_of(base.data))
         two = one.copy()
         one[0, 0], two[0, 0] = FAR_COORDINATE, -FAR_COORDINATE
         one[0, -1] = two[0, -1] = -FAR_COORDINATE / 10
-        return replace(base, one=with_rows(base.one, one), two=with_rows(base.two, two))
+        return replace(
+            base,
+            data=with_rows(base.data, one),
+            neighbour_data=with_rows(base.neighbour_data, two),
+        )
 
     def crowd(self, seed: int, scale: float = 1.0) -> Any:
         """Return ordinary data of the stage, `scale` times as far out."""
-        data = neighbours(self.point).one
+        data = neighbours(self.point).data
         rng = np.random.default_rng(seed)
         rows = rows_of(data)
         return with_rows(data, scale * rng.standard_t(3, size=rows.shape))

@@ -40,7 +40,7 @@ def check_sensitivity(case: Case) -> float:
     reached = 0.0
     for pair in case.pairs():
         for seed in SEEDS:
-            reached = max(reached, compare(case, pair.one, pair.two, seed))
+            reached = max(reached, compare(case, pair.data, pair.neighbour_data, seed))
     return reached
 
 
@@ -102,7 +102,7 @@ def length(gap: np.ndarray, exponent: float) -> float:
 def check_attained(case: Case) -> None:
     """The sensitivity holds, and is no more than twice what worst-case neighbours do."""
     reached = check_sensitivity(case)
-    data = next(case.pairs()).one
+    data = next(case.pairs()).data
     if not sound(case, data, 0).filters:
         assert reached > 0.5 * (1 + ROUNDING), (
             f"only {reached:.3g} of the sensitivity in the ledger is reached on worst-case "

@@ -150,7 +150,7 @@ def _measured(scenario: Scenario) -> Iterator[Contest]:
 @_kept()
 def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
     """Return the least users at a point, those of the printed run, and the printed shortfall."""
-    least = {need.slug: need.least(at) for need in NEEDS}
+    least = {need.slug: need.least_users(at) for need in NEEDS}
     return least, printed_accelerated_run(at), batch_shortfall(at)
 
 

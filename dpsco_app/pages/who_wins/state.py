@@ -47,8 +47,8 @@ def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
     return Plane(
         x_axis=x,
         y_axis=y,
-        x=axis_values(x, *ENDS[x], size[0], through=float(getattr(point, x))),
-        y=axis_values(y, *ENDS[y], size[1], through=float(getattr(point, y))),
+        x=axis_values(x, *ENDS[x], size[0], included=float(getattr(point, x))),
+        y=axis_values(y, *ENDS[y], size[1], included=float(getattr(point, y))),
     )
 
 

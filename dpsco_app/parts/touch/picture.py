@@ -10,7 +10,7 @@ from dpsco_app.parts.options import number_text
 from dpsco_app.parts.touch.alone import page_of
 from dpsco_app.parts.touch.modules import text
 from dpsco_core.catalogue import distribution_card
-from dpsco_core.explain.picture import SHOWN, Picture, picture
+from dpsco_core.explain.picture import SHOWN_RECORDS, Picture, picture
 from dpsco_core.scenario import Scenario
 
 TITLE = "How a private mean is made"
@@ -29,7 +29,11 @@ COLOURS = {
 def sample_words(scenario: Scenario) -> str:
     """Return what the picture shows of a scenario, and what it does not."""
     shown = picture(scenario)
-    seen = f" {SHOWN} of the {number_text(shown.n)} records are drawn." if shown.n > SHOWN else ""
+    seen = (
+        f" {SHOWN_RECORDS} of the {number_text(shown.n)} records are drawn."
+        if shown.n > SHOWN_RECORDS
+        else ""
+    )
     law = distribution_card(shown.law).name
     other = f" A hard instance is made for one n and budget; these records follow {law}."
     instead = "" if shown.law == scenario.distribution else other

@@ -44,13 +44,15 @@ class ReadCells:
 def is_number(cell: str) -> bool:
     """Whether a cell could be a number, by whichever marks."""
     cell = cell.strip()
-    return bool(_PLAIN.fullmatch(cell)) or (len(cell) <= LONGEST_CELL and _taken(cell) is not None)
+    return bool(_PLAIN.fullmatch(cell)) or (
+        len(cell) <= LONGEST_CELL and _parse_number(cell) is not None
+    )
 
 
 def is_one_number(line: str) -> bool:
     """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
-    taken = _taken(line) if len(line) <= LONGEST_CELL else None
-    return taken is not None and any(_size(taken[0], mark) is not None for mark in ".,")
+    parsed = _parse_number(line) if len(line) <= LONGEST_CELL else None
+    return parsed is not None and any(_size(parsed[0], mark) is not None for mark in ".,")
 
 
 def is_missing(cell: str) -> bool:
@@ -72,11 +74,11 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
             if cell:
                 missing.append(i)
             continue
-        taken = _taken(cell) if len(cell) <= LONGEST_CELL else None
-        if taken is None:
+        parsed = _parse_number(cell) if len(cell) <= LONGEST_CELL else None
+        if parsed is None:
             unreadable.append(i)
         else:
-            marked[i] = taken
+            marked[i] = parsed
     bodies = {i: body for i, (body, _, _) in marked.items()}
     dotted = {i: cells[i].strip() for i in np.flatnonzero(plain).tolist() if "." in cells[i]}
     whole = [abs(values[i]) for i in np.flatnonzero(plain).tolist() if cells[i].strip().isdigit()]
@@ -99,7 +101,7 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
     )
 
 
-def _taken(cell: str) -> tuple[str, str, bool] | None:
+def _parse_number(cell: str) -> tuple[str, str, bool] | None:
     """Return the digits and marks of a cell, its unit, and whether it is negative."""
     text = cell.replace("\u2212", "-").strip()
     units = _SIGNS.findall(text)
@@ -135,19 +137,23 @@ def _decimal_mark(
         elif dot and not _is_grouped(text, "."):
             votes.setdefault(".", i)
     if len(votes) > 1:
-        one, two = (f"'{texts[i]}' in line {lines[i]:,}" for i in votes.values())
-        raise InvalidInput(f"decimal mark must be the same in a column, got {one} and {two}.")
+        first_example, second_example = (
+            f"'{texts[i]}' in line {lines[i]:,}" for i in votes.values()
+        )
+        raise InvalidInput(
+            f"decimal mark must be the same in a column, got {first_example} and {second_example}."
+        )
     commas = [i for i, text in texts.items() if "," in text]
     dots = [i for i, text in texts.items() if "." in text]
     decimal = next(iter(votes), "")
     if not decimal and commas:
-        first = f"'{texts[commas[0]]}' in line {lines[commas[0]]:,}"
+        example = f"'{texts[commas[0]]}' in line {lines[commas[0]]:,}"
         # Numbers below a thousand have no groups: without any, three decimals look the same.
         has_small = not dots and 0 < largest_whole < 1000
         if not has_small:
             raise InvalidInput(
                 "decimal mark must be clear from the column, got commas that separate thousands or "
-                f"decimals, as {first}."
+                f"decimals, as {example}."
             )
         decimal = "."
     decimal = decimal or "."
@@ -209,8 +215,10 @@ def _sign_notes(
         units.setdefault("", int(np.flatnonzero(plain)[0]))
     signs = [unit for unit in units if unit]
     if len(signs) > 1 or ("" in units and {"%", "‰"} & set(signs)):
-        got = " and ".join(f"'{shorten(cells[i])}' in line {lines[i]:,}" for i in units.values())
-        raise InvalidInput(f"numbers must be of one unit in a column, got {got}.")
+        units_text = " and ".join(
+            f"'{shorten(cells[i])}' in line {lines[i]:,}" for i in units.values()
+        )
+        raise InvalidInput(f"numbers must be of one unit in a column, got {units_text}.")
     if signs:
         notes.append(f"Unit: the sign {signs[0]} is left out, and the numbers are in that unit.")
     account = next((i for i in read if "(" in cells[i] or cells[i].strip().endswith("-")), None)

@@ -45,8 +45,8 @@ def _decoded(content: bytes) -> tuple[str, str]:
         text = content.decode(encoding or "utf-8")
     except UnicodeDecodeError as problem:
         if encoding:
-            got = f"{encoding.upper()} that breaks off at byte {problem.start:,}"
-            raise InvalidInput(f"file must be text, got {got}.") from None
+            fault = f"{encoding.upper()} that breaks off at byte {problem.start:,}"
+            raise InvalidInput(f"file must be text, got {fault}.") from None
     else:
         is_utf8 = encoding in ("", "utf-8-sig")
         return text, "" if is_utf8 else f"Encoding: {encoding[:6].upper()}."

@@ -31,7 +31,9 @@ def to_digits(value: float, resolution: float) -> str:
         return f"{value:.6g}"
     decimals = decimals_of(resolution)
     size = max(abs(value), resolution)
-    first = math.floor(math.log10(size))
+    leading = math.floor(math.log10(size))
     if SMALLEST <= size < LARGEST:
-        return f"{round(value, decimals) + 0.0:,.{max(0, min(decimals, MOST_DIGITS - 1 - first))}f}"
-    return f"{value:.{max(0, min(first + decimals, MOST_DIGITS - 1))}e}"
+        return (
+            f"{round(value, decimals) + 0.0:,.{max(0, min(decimals, MOST_DIGITS - 1 - leading))}f}"
+        )
+    return f"{value:.{max(0, min(leading + decimals, MOST_DIGITS - 1))}e}"

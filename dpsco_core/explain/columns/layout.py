@@ -45,14 +45,14 @@ def read_table(text: str) -> Table:
     cut = text
     if separator.startswith(" "):
         cut, separator = _with_tabs(text, separator), "\t"
-    bare = re.sub(rf"(?m)(^|{re.escape(separator)}) *{_QUOTED}", r"\1", cut).split("\n")
-    widths = [line.count(separator) + 1 for line in bare]
+    unquoted = re.sub(rf"(?m)(^|{re.escape(separator)}) *{_QUOTED}", r"\1", cut).split("\n")
+    widths = [line.count(separator) + 1 for line in unquoted]
     rows = _rows(cut, separator, max(widths))
     usual = Counter(
         w for w, row in zip(widths, rows, strict=False) if any(c.strip() for c in row.cells)
     )
     width = usual.most_common(1)[0][0] if usual else 1
-    kept = []
+    lines_kept = []
     for number, row in enumerate(rows):
         if not any(c.strip() for c in row.cells):
             continue
@@ -63,20 +63,22 @@ def read_table(text: str) -> Table:
             raise InvalidInput(
                 f"file must have {width} cells a line, got {quote} in line {row.line:,}."
             )
-        kept.append(FileRow(row.line, row.cells[:width]))
+        lines_kept.append(FileRow(row.line, row.cells[:width]))
     names = [f"column {k + 1}" for k in range(width)]
-    if kept and _is_header(kept):
-        header, kept = kept[0], kept[1:]
+    if lines_kept and _is_header(lines_kept):
+        header, lines_kept = lines_kept[0], lines_kept[1:]
         names = [cell.strip() or names[k] for k, cell in enumerate(header.cells)]
         if any(is_number(cell) for cell in header.cells):
-            shown = shorten(", ".join(names))
-            notes.append(f"Line {header.line:,} is read as the names of the columns: {shown}.")
-    numeric = numeric_columns(kept)
-    for row in kept:
+            listing = shorten(", ".join(names))
+            notes.append(f"Line {header.line:,} is read as the names of the columns: {listing}.")
+    numeric = numeric_columns(lines_kept)
+    for row in lines_kept:
         if width > 1 and numeric and not any(is_number(c) or is_missing(c) for c in row.cells):
             quote = quoted_line(text, row.line)
             raise InvalidInput(f"file must hold one table, got {quote} in line {row.line:,}.")
-    return Table(names=_told_apart(names), rows=tuple(kept), numeric=numeric, notes=tuple(notes))
+    return Table(
+        names=_told_apart(names), rows=tuple(lines_kept), numeric=numeric, notes=tuple(notes)
+    )
 
 
 def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
@@ -131,8 +133,8 @@ def _line_of_open_quote(text: str, separator: str) -> int:
     """Return the line, from 1, of a quotation mark that begins a cell and is never closed; or 0."""
     begins = rf"(?m)(^|{re.escape(separator)}) *"
     closed = re.sub(rf"{begins}{_QUOTED}", lambda cell: cell[1] + "\n" * cell[0].count("\n"), text)
-    left = re.search(rf'{begins}"', closed)
-    return 0 if left is None else closed.count("\n", 0, left.end()) + 1
+    opening = re.search(rf'{begins}"', closed)
+    return 0 if opening is None else closed.count("\n", 0, opening.end()) + 1
 
 
 def _separator(text: str) -> tuple[str, list[str]]:
@@ -170,15 +172,15 @@ def _require_no_title(text: str, lines: list[str], separator: str, usual: int) -
     cells = [line.split(separator) for line in lines]
     tables = [c for c in cells if len(c) == usual + 1 and any(map(is_number, c))]
     if 2 * len(tables) > len(lines):
-        first = 1 + text[: len(text) - len(text.lstrip())].count("\n")
-        got = f"{quoted_line(text, first)} in line {first:,}"
-        raise InvalidInput(f"file must begin with its table, got {got}.")
+        first_line = 1 + text[: len(text) - len(text.lstrip())].count("\n")
+        quote = f"{quoted_line(text, first_line)} in line {first_line:,}"
+        raise InvalidInput(f"file must begin with its table, got {quote}.")
 
 
 def _one_or_two(lines: list[str]) -> tuple[str, list[str]]:
     """Return the separator of lines such as ``1,5``: one number, or two if the first counts."""
-    first, second = zip(*(line.split(",", 1) for line in lines), strict=True)
-    if counts_rows(first) and len(set(second)) > 1:
+    before_comma, after_comma = zip(*(line.split(",", 1) for line in lines), strict=True)
+    if counts_rows(before_comma) and len(set(after_comma)) > 1:
         note = (
             f"Two columns: the first counts the rows, so that '{lines[0]}' is not one number with "
             "a decimal comma."
@@ -232,18 +234,18 @@ def _is_header(rows: Sequence[FileRow]) -> bool:
     Names such as 2019 and 2020 look like numbers. They are names beside a word that heads numbers
     if they rise evenly, and beside any word if they are years above numbers of another kind.
     """
-    first, below = rows[0].cells, rows[1:]
-    words = [k for k, c in enumerate(first) if not is_number(c) and not is_missing(c)]
-    labels = [k for k, c in enumerate(first) if is_number(c)]
-    numeric = numeric_columns(below)
+    header_cells, body_rows = rows[0].cells, rows[1:]
+    words = [k for k, c in enumerate(header_cells) if not is_number(c) and not is_missing(c)]
+    labels = [k for k, c in enumerate(header_cells) if is_number(c)]
+    numeric = numeric_columns(body_rows)
     heads_numbers = any(k in numeric for k in words)
     if not words:
         return False
     if not labels:  # a row of text and missing marks is one of the data
-        return heads_numbers or not any(first[k].strip() for k in numeric)
-    cells = [first[k].strip() for k in labels]
+        return heads_numbers or not any(header_cells[k].strip() for k in numeric)
+    cells = [header_cells[k].strip() for k in labels]
     if all(map(is_year, cells)):
-        sample = [row.cells[k].strip() for row in below[:SAMPLE] for k in labels]
+        sample = [row.cells[k].strip() for row in body_rows[:SAMPLE] for k in labels]
         if 2 * sum(map(is_year, sample)) < len(sample):
             return True
     if not (heads_numbers and len(cells) > 1 and all(re.fullmatch("[0-9]{1,9}", c) for c in cells)):
@@ -254,14 +256,14 @@ def _is_header(rows: Sequence[FileRow]) -> bool:
 
 def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names with a number after each that came before."""
-    apart = list[str]()
+    separate = list[str]()
     for name in names:
         copies, unique = 1, name
-        while unique in apart or (copies > 1 and unique in names):
+        while unique in separate or (copies > 1 and unique in names):
             copies += 1
             unique = f"{name} ({copies})"
-        apart.append(unique)
-    return tuple(apart)
+        separate.append(unique)
+    return tuple(separate)
 
 
 def _require_closed_quotes(row: FileRow, separator: str) -> None:

@@ -75,8 +75,8 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
     assumptions = _assumptions(columns)
     notes = columns[0].notes
     if len(columns) > 1:
-        used = int(np.count_nonzero(is_used))
-        notes = (*assumptions, rows_in_words(used, left_out, examples) + ".")
+        used_count = int(np.count_nonzero(is_used))
+        notes = (*assumptions, rows_in_words(used_count, left_out, examples) + ".")
     return NumberRecords(
         chosen=tuple(names),
         names=file.numeric_names,
@@ -90,7 +90,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
     )
 
 
-def rows_in_words(used: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
+def rows_in_words(used_count: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
     """Say how many rows are used and left out, with the first of the latter.
 
     Examples
@@ -99,12 +99,12 @@ def rows_in_words(used: int, left_out: int, examples: Sequence[UnusedCell]) -> s
     >>> rows_in_words(284, 16, [cell])
     "284 rows used, 16 left out, for example 'n/a' in column b, line 12"
     """
-    counts = f"{used:,} rows used, {left_out or 'none':{',' if left_out else ''}} left out"
+    counts = f"{used_count:,} rows used, {left_out or 'none':{',' if left_out else ''}} left out"
     if not examples:
         return counts
-    first = examples[0]
-    cell = f"'{first.cell}'" if first.cell else "a blank cell"
-    return f"{counts}, for example {cell} in column {first.column}, line {first.line:,}"
+    example = examples[0]
+    cell = f"'{example.cell}'" if example.cell else "a blank cell"
+    return f"{counts}, for example {cell} in column {example.column}, line {example.line:,}"
 
 
 def names_in_words(names: Sequence[str]) -> str:
@@ -115,8 +115,8 @@ def names_in_words(names: Sequence[str]) -> str:
     >>> names_in_words(["a", "b", "c"]), names_in_words(["a"])
     ('a, b and c', 'a')
     """
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+    *other_names, final_name = names
+    return f"{', '.join(other_names)} and {final_name}" if other_names else final_name
 
 
 def _assumptions(columns: Sequence[NumberColumn]) -> tuple[str, ...]:

@@ -107,8 +107,8 @@ def open_file(content: bytes) -> OpenFile:
     table = read_table(text)
     if not table.numeric:
         row = next((row for row in table.rows if not all(map(is_missing, row.cells))), None)
-        got = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
-        require(False, "numbers", f"at least {FEWEST} in one column", got)
+        count_text = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
+        require(False, "numbers", f"at least {FEWEST} in one column", count_text)
     kinds = tuple((table.names[k], _kind(table, k)) for k in range(len(table.names)))
     return OpenFile(table=table, kinds=kinds, encoding=encoding)
 
@@ -117,8 +117,8 @@ def chosen_names(file: OpenFile, names: Sequence[str] | None) -> Sequence[str]:
     """Return `names`, or the first column that is no row number, id, year or place."""
     if names is not None:
         return names
-    first = file.numeric_names[0]
-    return [next((column for column, kind in file.kinds if kind == NUMBERS), first)]
+    first_name = file.numeric_names[0]
+    return [next((column for column, kind in file.kinds if kind == NUMBERS), first_name)]
 
 
 def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
@@ -131,9 +131,11 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
     read = read_cells(cells, lines)
     if read.unreadable:
         i = read.unreadable[0]
-        got = f"{len(read.unreadable):,}, as '{shorten(cells[i].strip())}' in line {lines[i]:,}"
-        few = len(read.unreadable) <= MOST_UNREADABLE * len(cells)
-        require(few, "cells", "numbers, but for 5 % of them", got)
+        unreadable_text = (
+            f"{len(read.unreadable):,}, as '{shorten(cells[i].strip())}' in line {lines[i]:,}"
+        )
+        is_few = len(read.unreadable) <= MOST_UNREADABLE * len(cells)
+        require(is_few, "cells", "numbers, but for 5 % of them", unreadable_text)
     return ChosenCells(name=name, cells=cells, lines=lines, read=read)
 
 
@@ -158,14 +160,17 @@ def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:
 
 
 def _left_out_note(
-    used: int, missing: int, unreadable: int, examples: Sequence[UnusedCell]
+    used_count: int, missing: int, unreadable: int, examples: Sequence[UnusedCell]
 ) -> list[str]:
     if not examples:
         return []
-    shown = f"'{examples[0].cell}' in line {examples[0].line:,}"
+    example_text = f"'{examples[0].cell}' in line {examples[0].line:,}"
     counts = ((missing, "marked as missing"), (unreadable, "not a number"))
-    what = " and ".join(f"{count:,} {words}" for count, words in counts if count)
-    return [f"Used {used:,}, left out {missing + unreadable:,} ({what}), for example {shown}."]
+    unused_text = " and ".join(f"{count:,} {words}" for count, words in counts if count)
+    return [
+        f"Used {used_count:,}, left out {missing + unreadable:,} ({unused_text}), "
+        f"for example {example_text}."
+    ]
 
 
 def _kind(table: Table, k: int) -> str:

@@ -20,7 +20,7 @@ from dpsco_core.problems.base import Setting
 TARGET_EPSILON, TARGET_DELTA = 0.1, 1e-6  # what Theorem 6 and Remark 1 are asked for
 
 
-def _at(n: int, d: int, budget: Budget, diameter: float) -> Setting:
+def _setting(n: int, d: int, budget: Budget, diameter: float) -> Setting:
     return unit_setting(d, 2.0, budget=budget, n=n, diameter=diameter, lipschitz=1.0)
 
 
@@ -71,10 +71,10 @@ def utility_constants() -> Finding:
     """Theorem 4 at its own step size: the printed constant, and the sum over the real steps."""
     d, distance, noise, rows = 5, 1.0, 2.0, []
     for n in (16, 100, 1000, 100_000):
-        at = _at(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
-        twice = _at(n, d, at.budget, 2 * distance)  # its centre is that distance away
-        printed = sum(utility(at, noise))
-        exact = sum(sharp(twice, noise, step=printed_step(at, noise, distance)))
+        setting = _setting(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
+        doubled = _setting(n, d, setting.budget, 2 * distance)  # its centre is that distance away
+        printed = sum(utility(setting, noise))
+        exact = sum(sharp(doubled, noise, step=printed_step(setting, noise, distance)))
         rows.append((n, 2.5, 2.5 * exact / printed, gradient_steps(n), expected_steps(n)))
     return Finding(
         sentence=f"The sum over the real steps has constant {rows[-1][2]:.4g} at n = "
@@ -92,10 +92,10 @@ def noise_of_the_theorem() -> Finding:
     target = ApproxDP(epsilon=epsilon, delta=delta)
     plain = 2 / math.sqrt(2 * gaussian_rho(epsilon, delta))
     for n in (1000, 5000, 10_000, 13_000):
-        at = _at(n, 1, target, 1.0)
+        setting = _setting(n, 1, target, 1.0)
         own_epsilon, own_delta = theorem_parameters(n, target)
-        used = ApproxDP(epsilon=own_epsilon, delta=own_delta)
-        rows.append((n, printed_noise(at, used), plain, sound_noise(at)))
+        budget = ApproxDP(epsilon=own_epsilon, delta=own_delta)
+        rows.append((n, printed_noise(setting, budget), plain, sound_noise(setting)))
     return Finding(
         sentence=f"For ({epsilon:g}, {delta:g})-DP at n = {rows[0][0]:,} the theorem's noise is "
         f"{rows[0][1] / rows[0][2]:.3g} times what is enough without any amplification, and "
@@ -111,15 +111,15 @@ def vacuous_remark() -> Finding:
     """Remark 1's bound at the largest epsilon of a regime, in units of L D; d = 1."""
     delta, rows = TARGET_DELTA, []
     for n in (1000, 5000, 10_000, 30_000, 100_000):
-        own = 8 * math.sqrt(math.log(3 / delta) / n)
-        budgets = [ApproxDP(epsilon=cap, delta=delta) for cap in (own, own / 2)]
-        bounds = [sum(remark(_at(n, 1, budget, 1.0), budget)) for budget in budgets]
-        rows.append((n, own, *bounds))
-    least = next(n for n, _, bound, _ in rows if bound < 1)
+        bound = 8 * math.sqrt(math.log(3 / delta) / n)
+        budgets = [ApproxDP(epsilon=cap, delta=delta) for cap in (bound, bound / 2)]
+        bounds = [sum(remark(_setting(n, 1, budget, 1.0), budget)) for budget in budgets]
+        rows.append((n, bound, *bounds))
+    smallest_n = next(n for n, _, bound, _ in rows if bound < 1)
     return Finding(
         sentence=f"The first iterate has an excess risk of at most 1; the remark promises "
-        f"{rows[0][2]:.3g} at n = {rows[0][0]:,}, and less than 1 only from about n = {least:,} "
-        "on, for d = 1.",
+        f"{rows[0][2]:.3g} at n = {rows[0][0]:,}, and less than 1 only from about "
+        f"n = {smallest_n:,} on, for d = 1.",
         columns=("n", "largest ε", "bound over L D", "at Theorem 6's largest ε"),
         rows=tuple(rows),
         shows=rows[1][2] > 1 > rows[-1][2],

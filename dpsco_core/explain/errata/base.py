@@ -95,8 +95,8 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
         modules, run = tuple(table.pop("modules")), table.pop("run", None)
         texts = {key: value.strip().replace("\n", " ") for key, value in table.items()}
         name = texts.pop("experiment", None)
-        shown = None if run is None else Experiment(name=name, run=getattr(runs, run))
-        entries.append(Erratum(**texts, paper=paper, modules=modules, experiment=shown))
+        experiment = None if run is None else Experiment(name=name, run=getattr(runs, run))
+        entries.append(Erratum(**texts, paper=paper, modules=modules, experiment=experiment))
     return tuple(entries)
 
 

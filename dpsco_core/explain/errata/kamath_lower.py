@@ -36,11 +36,11 @@ def sampling_constant() -> Finding:
     for n in (10**6, 10**8, 10**10):
         printed, reached = math.sqrt(1 / n), one_dimension_risk(n)
         rows.append((n, printed, reached, reached / printed))
-    last = rows[-1]
+    last_row = rows[-1]
     return Finding(
-        sentence=f"At n = {last[0]:.0e}, d = 1 and ρ = {RHO:g} a zCDP algorithm errs by at most "
-        f"{last[3]:.3g} √(d/n) for every law with a fourth central moment of at most 1 and a mean "
-        f"of at most {RADIUS:g}: the first term needs a constant below 1.",
+        sentence=f"At n = {last_row[0]:.0e}, d = 1 and ρ = {RHO:g} a zCDP algorithm errs by at "
+        f"most {last_row[3]:.3g} √(d/n) for every law with a fourth central moment of at most 1 "
+        f"and a mean of at most {RADIUS:g}: the first term needs a constant below 1.",
         columns=("n", "√(d/n)", "risk at most", "ratio"),
         rows=tuple(rows),
         shows=all(row[3] < 1 for row in rows),

@@ -26,10 +26,10 @@ LARGEST_MEAN, LARGEST_SMOOTHNESS = 10.0, 10.0  # R and L of Theorems 4.1, 5.2 an
 def smoothing_noise() -> Finding:
     """The printed noise of Algorithm 4 on two records far apart, and its exact delta there."""
     claimed, tau, n = gaussian_epsilon(RHO, DELTA), LEAST_TAU, 100
-    far = np.array([-1e9, 1e9]) * tau
+    outliers = np.array([-1e9, 1e9]) * tau
     rows = []
     for c in (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0):
-        low, high = (float(v) for v in tau / n * smoothed_clip(far / tau, c))
+        low, high = (float(v) for v in tau / n * smoothed_clip(outliers / tau, c))
         noise = tau / (n * math.sqrt(RHO))  # printed, in one dimension
         spent = (high - low) ** 2 / (2 * noise**2)
         rows.append((c, spent / RHO, spent, gaussian_delta(spent, claimed) / DELTA))
@@ -50,10 +50,10 @@ def median_moves() -> Finding:
     threshold, size, d, rows = LEAST_TAU, 5, 1, []
     for blocks in (3, 4, 5, 8, 9, 24, 25):
         beta = 2 * d * math.exp(-blocks / 4)  # at which 4 log(2d/beta) is a whole number
-        moved = _moved(threshold, blocks, size)
+        move = _median_move(threshold, blocks, size)
         printed = printed_sensitivity(threshold, blocks, blocks * size)
         tight = median_sensitivity(threshold, blocks, size)
-        rows.append((blocks, beta, printed, tight, moved))
+        rows.append((blocks, beta, printed, tight, move))
     ratios = [printed / moved for _, _, printed, _, moved in rows]
     return Finding(
         sentence=f"The estimate moves at most {1 / min(ratios):.2g} (odd m) or "
@@ -81,8 +81,8 @@ def rounded_blocks() -> Finding:
         real = 4 * math.log(2 * d / beta)
         blocks = math.ceil(real)
         n = 2 * blocks - 1
-        moved = _moved(threshold, blocks, n // blocks)
-        rows.append((d, beta, n, real, blocks, 12 * threshold * real / n, moved))
+        move = _median_move(threshold, blocks, n // blocks)
+        rows.append((d, beta, n, real, blocks, 12 * threshold * real / n, move))
     worst = max(rows, key=lambda row: row[6] / row[5])
     return Finding(
         sentence=f"At n = {worst[2]}, d = {worst[0]} and β = {worst[1]:g}, m = {worst[3]:.3g} "
@@ -99,7 +99,7 @@ def rounded_blocks() -> Finding:
     )
 
 
-def _moved(threshold: float, blocks: int, size: int) -> float:
+def _median_move(threshold: float, blocks: int, size: int) -> float:
     """Return how far one record moves the median, the other block means as far out as they go."""
     limit, half = 3 * threshold, (blocks - 1) // 2
     means = [-limit] * half + [limit] * half + [0.0] * (blocks - 1 - 2 * half)
@@ -162,10 +162,10 @@ def void_packing() -> Finding:
     for d in (32, 64, 200, 1000):
         printed = min(1.0, math.sqrt(d / RHO) / n)
         information = RHO * (n**2 * printed**2 + n * printed * (1 - printed))
-        most = d * math.log(2)  # the logarithm of all binary words, let alone of a code
-        factor = max(0.0, 1 - (information + math.log(2)) / most)
+        largest = d * math.log(2)  # the logarithm of all binary words, let alone of a code
+        factor = max(0.0, 1 - (information + math.log(2)) / largest)
         best, value = best_spike_probability("fano-cdp", n, d, order, RHO, math.inf)
-        rows.append((d, printed, information, most, factor, best, value))
+        rows.append((d, printed, information, largest, factor, best, value))
     return Finding(
         sentence="At the printed p = √d/(n√ρ) the information exceeds the logarithm of any binary "
         f"code's size, and Theorem 1.4 gives {max(row[4] for row in rows):g} in every dimension; "
@@ -191,10 +191,10 @@ def void_packing() -> Finding:
 def plotkin() -> Finding:
     """Words that the proof asks for at distance d/2, and the most that there can be."""
     rows = tuple((d, 2.0 ** (d / 8), 2 * d) for d in (16, 32, 48, 56, 64, 128, 256))
-    first = next(d for d, asked, most in rows if asked > most)
+    first_d = next(d for d, asked, most in rows if asked > most)
     return Finding(
-        sentence=f"From d = {first} on there are not 2^(d/8) words at distance d/2: Plotkin's "
-        f"bound allows {2 * first}, and the proof asks for {2 ** (first / 8):.0f}.",
+        sentence=f"From d = {first_d} on there are not 2^(d/8) words at distance d/2: Plotkin's "
+        f"bound allows {2 * first_d}, and the proof asks for {2 ** (first_d / 8):.0f}.",
         columns=("d", "words asked for", "most words (Plotkin)"),
         rows=rows,
         shows=rows[-1][1] > rows[-1][2],
@@ -349,8 +349,8 @@ def fano_records() -> Finding:
     for n in (10, 1000, 10**5, 10**7):
         noise = (2 * clip / n) / math.sqrt(2 * rho)
         error = math.sqrt(1 / n + noise**2) + bias
-        needed = spacing / 2 * (1 - (n * beta + math.log(2)) / math.log(count))
-        rows.append((n, printed, error, max(0.0, needed)))
+        separation = spacing / 2 * (1 - (n * beta + math.log(2)) / math.log(count))
+        rows.append((n, printed, error, max(0.0, separation)))
     return Finding(
         sentence=f"Eight normal laws at distance {spacing:g}: as printed, the average error "
         f"of every {rho:g}-CDP algorithm is at least {printed:.3g}, whatever n is. That of a "

@@ -31,7 +31,7 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 TINY = 1e-12  # a delta below 1/(mn), which Theorems C.3 and D.3 ask for
 
 
-def smoothed_printed(at: UserLevel) -> float:
+def smoothed_printed(level: UserLevel) -> float:
     r"""The private error at the :math:`\lambda` of Theorem D.3's proof, with its unit.
 
     .. math:: LR\frac{\sqrt d}{\varepsilon n\sqrt m}\cdot\frac{\sqrt d}{\varepsilon\sqrt n}
@@ -40,12 +40,12 @@ def smoothed_printed(at: UserLevel) -> float:
     :math:`d\lesssim\varepsilon^2n`. With the :math:`\lambda` of Theorem C.3 it is always
     (theory/lowy-liu-asi.md, 2.5).
     """
-    regulariser = at.lipschitz / at.diameter * smoothed_regulariser(at)
-    noise = math.sqrt(at.d / at.m) * at.lipschitz / (at.epsilon * at.n)
+    regulariser = level.lipschitz / level.diameter * smoothed_regulariser(level)
+    noise = math.sqrt(level.d / level.m) * level.lipschitz / (level.epsilon * level.n)
     return noise**2 / regulariser
 
 
-def smoothing_gap(at: UserLevel, radius: float, *, printed: bool = False) -> tuple[float, float]:
+def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> tuple[float, float]:
     r"""Lemma D.1: what :math:`f_r-f` lies between, for the loss averaged over a ball.
 
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
@@ -55,11 +55,11 @@ def smoothing_gap(at: UserLevel, radius: float, *, printed: bool = False) -> tup
     """
     require(radius > 0, "radius", "positive", radius)
     if printed:
-        return -at.lipschitz * radius, 0.0
-    return 0.0, at.lipschitz * radius * at.d / (at.d + 1)
+        return -level.lipschitz * radius, 0.0
+    return 0.0, level.lipschitz * radius * level.d / (level.d + 1)
 
 
-def _at(n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6) -> UserLevel:
+def _level(n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6) -> UserLevel:
     return UserLevel(n=n, m=m, d=d, epsilon=epsilon, delta=delta, smoothness=1.0)
 
 
@@ -73,8 +73,8 @@ def kept_points() -> Finding:
         )
         keep = RobustFilter(score_radius=1.0, filter_radius=1.0, upper=2 / 3, inclusion="coins")
         examined = keep.examine(points)
-        kept = float(examined.inclusion.sum())
-        rows.append((count, examined.score / count, kept / count, 2 / 3))
+        total_weight = float(examined.inclusion.sum())
+        rows.append((count, examined.score / count, total_weight / count, 2 / 3))
     return Finding(
         sentence=f"With K = {rows[-1][0]} points the score is {rows[-1][1]:.2g} K, so that the "
         f"test's floor of 0.7 K is met, and {rows[-1][2]:.2g} K points are kept; with a filter "
@@ -89,9 +89,11 @@ def laplace_excess() -> Finding:
     """Twice the chance that the test's noise leaves its range, against what delta has for it."""
     rows = []
     for n, m, delta in ((10**6, 1, 1e-9), (10**6, 1, 1e-12), (10**6, 1, 1e-15), (10**6, 10, 1e-15)):
-        at = _at(n, m, delta=delta)
-        allowed = delta / (10 * math.exp(at.epsilon))
-        rows.append((n, m, delta, 2 * laplace_tail(at), allowed, 2 * laplace_tail(at) / allowed))
+        level = _level(n, m, delta=delta)
+        allowed = delta / (10 * math.exp(level.epsilon))
+        rows.append(
+            (n, m, delta, 2 * laplace_tail(level), allowed, 2 * laplace_tail(level) / allowed)
+        )
     worst = max(rows, key=lambda row: row[5])
     return Finding(
         sentence=f"At n = {worst[0]:,}, m = {worst[1]}, δ = {worst[2]:g} the noise leaves its "
@@ -108,16 +110,19 @@ def empty_groups() -> Finding:
     rows = []
     for n in (2**17, 2**18, 2**19):
         for m in (1, 10_000, 10**6):
-            at, q = _at(n, m), best_decay(n)
-            left, right = users_condition(at, q)
-            words = "holds" if left >= right else "fails", "yes" if fills_groups(at, q) else "no"
-            rows.append((n, m, left, right, *words))
+            level, q = _level(n, m), best_decay(n)
+            left_side, right_side = users_condition(level, q)
+            words = (
+                "holds" if left_side >= right_side else "fails",
+                "yes" if fills_groups(level, q) else "no",
+            )
+            rows.append((n, m, left_side, right_side, *words))
     empty = [row for row in rows if row[4:] == ("holds", "no")]
-    first = empty[0] if empty else rows[0]
+    example = empty[0] if empty else rows[0]
     return Finding(
-        sentence=f"At n = {first[0]:,}, m = {first[1]:,} the condition {first[4]} ({first[2]:.5g} "
-        f"against {first[3]:.5g}), and the last phase has fewer users than groups: the logarithm "
-        "in the condition is smaller than the one in C.",
+        sentence=f"At n = {example[0]:,}, m = {example[1]:,} the condition {example[4]} "
+        f"({example[2]:.5g} against {example[3]:.5g}), and the last phase has fewer users than "
+        "groups: the logarithm in the condition is smaller than the one in C.",
         columns=("n", "m", "n^(1−q)", "at least", "condition", "every group has a user"),
         rows=tuple(rows),
         shows=bool(empty),
@@ -144,8 +149,8 @@ def batch_too_large() -> Finding:
     """Users a step that Algorithm 3 draws, over those that the phase has; the last phase."""
     rows = []
     for n in (10**6, 10**7, 10**8, 10**9):
-        at = _at(n, 100, delta=TINY)
-        rows.append((n, batch_ratio(at, best_decay(n), 1), batch_ratio(at, best_decay(n))))
+        level = _level(n, 100, delta=TINY)
+        rows.append((n, batch_ratio(level, best_decay(n), 1), batch_ratio(level, best_decay(n))))
     return Finding(
         sentence=f"At n = {rows[1][0]:,} the first phase wants {rows[1][1]:.3g} times and the "
         f"worst phase {rows[1][2]:.3g} times the users that it has.",
@@ -159,9 +164,9 @@ def missing_logarithm() -> Finding:
     """The printed noise of Algorithm 2 over that of its proof's chain, whose constant is 1 here."""
     steps, rows = 10**7, []
     for delta in (1e-12, 1e-24, 1e-48, 1e-96):
-        at = _at(10**8, 100, epsilon=0.1, delta=delta)
-        users = phase_users(at.n, 1, best_decay(at.n))
-        printed, chain = printed_noise(at, 1.0, users, steps), chain_noise(at, users, steps)
+        level = _level(10**8, 100, epsilon=0.1, delta=delta)
+        users = phase_users(level.n, 1, best_decay(level.n))
+        printed, chain = printed_noise(level, 1.0, users, steps), chain_noise(level, users, steps)
         rows.append((delta, printed, chain, printed / chain))
     return Finding(
         sentence=f"With the chain's hidden constant at 1 the printed noise is {rows[0][3]:.2g} "
@@ -173,24 +178,26 @@ def missing_logarithm() -> Finding:
     )
 
 
-def chain_noise(at: UserLevel, users: float, steps: int) -> float:
+def chain_noise(level: UserLevel, users: float, steps: int) -> float:
     r"""Return the noise over tau for which the chain of Theorem C.1's proof has epsilon / 2.
 
     The sensitivity (8), :math:`\ln(nme^\varepsilon/\delta)/K` with its hidden constant left out;
     the Gaussian mechanism (Lemma A.6), subsampling (Lemma A.8) and composition (Lemma A.7), which
     together have :math:`\zeta T=\delta/(10e^\varepsilon)` for their deltas.
     """
-    batch = printed_batch(at, users, steps)
-    log_share = at.log_delta + math.log(20) + at.epsilon  # for half of zeta T
+    batch = printed_batch(level, users, steps)
+    log_share = level.log_delta + math.log(20) + level.epsilon  # for half of zeta T
 
-    def over(each: float) -> float:
-        composed = math.sqrt(2 * steps * log_share) * each + steps * each * math.expm1(each)
-        return composed - at.epsilon / 2
+    def excess(epsilon: float) -> float:
+        composed = math.sqrt(2 * steps * log_share) * epsilon + steps * epsilon * math.expm1(
+            epsilon
+        )
+        return composed - level.epsilon / 2
 
-    each = float(brentq(over, 0.0, at.epsilon, xtol=1e-16))
-    base = math.log1p(each * users / batch)
+    epsilon = float(brentq(excess, 0.0, level.epsilon, xtol=1e-16))
+    base = math.log1p(epsilon * users / batch)
     per_step = math.exp(-log_share) * users / (batch * steps)
-    sensitivity = (math.log(at.total) + at.epsilon + at.log_delta) / batch
+    sensitivity = (math.log(level.total) + level.epsilon + level.log_delta) / batch
     return sensitivity * printed_multiplier(base, per_step)
 
 
@@ -198,9 +205,9 @@ def reversed_sandwich() -> Finding:
     """f_r - f at 0 for f(x) = ||x||: the mean distance from the centre of a ball of radius r."""
     rows = []
     for d in (1, 5, 50):
-        at, radius = _at(1000, 1, d=d), 0.5
+        level, radius = _level(1000, 1, d=d), 0.5
         exact = radius * d / (d + 1)
-        printed, proven = smoothing_gap(at, radius, printed=True), smoothing_gap(at, radius)
+        printed, proven = smoothing_gap(level, radius, printed=True), smoothing_gap(level, radius)
         rows.append((d, exact, printed[1], proven[1]))
     return Finding(
         sentence=f"Averaging ‖x‖ over a ball of radius 0.5 around 0 gives {rows[0][1]:.3g} in one "
@@ -216,9 +223,9 @@ def regulariser_without_privacy() -> Finding:
     rows = []
     n = 10**7
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
-        at = _at(n, 100, d=d, epsilon=epsilon, delta=TINY)
-        best = optimal(at, logs=False)[1]
-        rows.append((d, n, epsilon, smoothed_printed(at), best, smoothed_printed(at) / best))
+        level = _level(n, 100, d=d, epsilon=epsilon, delta=TINY)
+        best = optimal(level, logs=False)[1]
+        rows.append((d, n, epsilon, smoothed_printed(level), best, smoothed_printed(level) / best))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
         sentence=f"At d = {worst[0]:,}, n = {worst[1]:,}, ε = {worst[2]:g} the printed λ gives "
@@ -235,8 +242,8 @@ def gradient_count() -> Finding:
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
-        at = _at(n, m, epsilon=epsilon, delta=1e-25)
-        printed, whole = non_smooth(at, printed=True), non_smooth(at)
+        level = _level(n, m, epsilon=epsilon, delta=1e-25)
+        printed, whole = non_smooth(level, printed=True), non_smooth(level)
         rows.append((n, m, epsilon, printed, whole, whole / printed))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
@@ -252,9 +259,9 @@ def sum_for_minimum() -> Finding:
     """Theorem 3.2's count of item gradients with a sum where either term alone is enough."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
-        at = _at(n, m, epsilon=epsilon, delta=1e-25)
-        printed, least = smooth(at, printed=True), smooth(at)
-        rows.append((n, m, epsilon, printed, least, printed / least))
+        level = _level(n, m, epsilon=epsilon, delta=1e-25)
+        printed, smallest = smooth(level, printed=True), smooth(level)
+        rows.append((n, m, epsilon, printed, smallest, printed / smallest))
     return Finding(
         sentence=f"The sum is up to {max(row[5] for row in rows):.3g} times the minimum here: "
         "valid, and loose.",
@@ -268,8 +275,8 @@ def power_of_epsilon() -> Finding:
     """The private term of Theorem 2.1 as stated and as its proof has it."""
     rows = []
     for epsilon in (0.001, 0.01, 0.1, 1.0):
-        at = _at(10**9, 100, epsilon=epsilon)
-        stated, proven = linear_time(at, logs=False)[1], linear_time_proven(at)[1]
+        level = _level(10**9, 100, epsilon=epsilon)
+        stated, proven = linear_time(level, logs=False)[1], linear_time_proven(level)[1]
         rows.append((epsilon, stated, proven, stated / proven))
     return Finding(
         sentence=f"At ε = {rows[0][0]:g} the statement is {rows[0][3]:.3g} times what the proof "
@@ -284,9 +291,9 @@ def first_phase_noise() -> Finding:
     """Noise of the first phase of Algorithm 1 as printed, in units of the set's diameter."""
     rows = []
     for n, m in ((10**6, 1), (10**6, 100), (10**7, 100), (10**9, 100)):
-        at = _at(n, m)
-        first = printed_sgd(at, best_decay(n)).phases[0]
-        rows.append((n, m, math.sqrt(at.d) * first.noise_std / at.diameter))
+        level = _level(n, m)
+        first_phase = printed_sgd(level, best_decay(n)).phases[0]
+        rows.append((n, m, math.sqrt(level.d) * first_phase.noise_std / level.diameter))
     return Finding(
         sentence=f"The first answer lies about {rows[0][2]:.3g} diameters away from where it "
         f"should be at n = {rows[0][0]:,}, and {rows[-1][2]:.3g} at n = {rows[-1][0]:,}: its "
@@ -301,9 +308,11 @@ def repeated_users() -> Finding:
     """Slots of one user among K draws with replacement, where sensitivity counts on one slot."""
     rows = []
     for n, batch in ((10**6, 50_000), (10**6, 200_000), (10**6, 10**6)):
-        one = batch * (1 / n) * (1 - 1 / n) ** (batch - 1)
-        none = (1 - 1 / n) ** batch
-        rows.append((n, batch, 1 - one - none, n * (1 - one - none)))
+        exactly_one = batch * (1 / n) * (1 - 1 / n) ** (batch - 1)
+        exactly_none = (1 - 1 / n) ** batch
+        rows.append(
+            (n, batch, 1 - exactly_one - exactly_none, n * (1 - exactly_one - exactly_none))
+        )
     return Finding(
         sentence=f"With {rows[-1][1]:,} of {rows[-1][0]:,} users drawn with replacement a user has "
         f"several slots with probability {rows[-1][2]:.2g}, about {rows[-1][3]:,.0f} users a step.",
@@ -317,9 +326,9 @@ def few_draws() -> Finding:
     """Users of a phase over the K_i T_i draws of all of its steps, in the phase with the fewest."""
     rows = []
     for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
-        phases = printed_erm(_at(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
-        drawn = [(phase.users, phase.steps * phase.batch) for phase in phases]
-        ratio, users, draws = max((owned / used, owned, used) for owned, used in drawn)
+        phases = printed_erm(_level(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
+        sizes = [(phase.users, phase.steps * phase.batch) for phase in phases]
+        ratio, users, draws = max((owned / used, owned, used) for owned, used in sizes)
         rows.append((f"{n:.0e}", epsilon, f"{draws:.4g}", f"{users:.4g}", ratio))
     return Finding(
         sentence=f"At n = {rows[0][0]}, ε = {rows[0][1]:g} all steps of a phase draw "
@@ -339,11 +348,11 @@ def smoothness_too_large() -> Finding:
     n, q, rows = 10**7, 0.1, []
     for power in (0.0, 8 + 11 * q, 12 + 11 * q, 16 + 11 * q):
         smoothness = math.pow(n, power)
-        at = replace(_at(n, 1, d=1, delta=1e-8), smoothness=smoothness)
-        last = printed_erm(at, q).phases[-1]
-        distance = at.lipschitz * math.sqrt(last.steps / at.m)
-        distance /= last.regulariser * at.epsilon * last.users
-        allowed = at.diameter / (at.epsilon * at.n * math.sqrt(at.m))
+        level = replace(_level(n, 1, d=1, delta=1e-8), smoothness=smoothness)
+        last_phase = printed_erm(level, q).phases[-1]
+        distance = level.lipschitz * math.sqrt(last_phase.steps / level.m)
+        distance /= last_phase.regulariser * level.epsilon * last_phase.users
+        allowed = level.diameter / (level.epsilon * level.n * math.sqrt(level.m))
         rows.append((n, f"{smoothness:.3g}", distance, allowed, distance / allowed))
     return Finding(
         sentence=f"At n = {n:,} and β R/L = {rows[-1][1]} the last term is {rows[-1][4]:.3g} "

@@ -24,9 +24,11 @@ def accuracy_cap() -> Finding:
     """
     rows = []
     for n in (10**3, 10**4, 10**5, 10**6):
-        at = Objective(n=n, lipschitz=1.0, diameter=2.0, width=3.26, epsilon=0.5, delta=1e-6)
-        rate_here = sum(rate(at))
-        errors = [_projected(at, accuracy(at, printed=printed)) for printed in (True, False)]
+        objective = Objective(n=n, lipschitz=1.0, diameter=2.0, width=3.26, epsilon=0.5, delta=1e-6)
+        rate_here = sum(rate(objective))
+        errors = [
+            _projected(objective, accuracy(objective, printed=printed)) for printed in (True, False)
+        ]
         rows.append((n, *(error / rate_here for error in errors)))
     return Finding(
         sentence=f"At the printed accuracy the projected noise is {rows[0][1]:.3g} times the "
@@ -39,18 +41,20 @@ def accuracy_cap() -> Finding:
     )
 
 
-def _projected(at: Objective, alpha: float) -> float:
-    ridge = at.lipschitz / (math.sqrt(at.n) * at.diameter)
-    square = math.sqrt(alpha * at.log_delta / ridge) * at.width / at.epsilon
-    return at.lipschitz * math.sqrt(square)
+def _projected(objective: Objective, alpha: float) -> float:
+    ridge = objective.lipschitz / (math.sqrt(objective.n) * objective.diameter)
+    square = math.sqrt(alpha * objective.log_delta / ridge) * objective.width / objective.epsilon
+    return objective.lipschitz * math.sqrt(square)
 
 
 def stray_epsilon() -> Finding:
     """Theorem 4 with and without the epsilon of its first denominator."""
     rows = []
     for epsilon in (0.9, 0.1, 0.01, 0.001):
-        at = Objective(n=10**9, lipschitz=1.0, diameter=2.0, width=2.0, epsilon=epsilon, delta=1e-6)
-        printed, corrected = rate_strong(at, 1.0, printed=True), rate_strong(at, 1.0)
+        objective = Objective(
+            n=10**9, lipschitz=1.0, diameter=2.0, width=2.0, epsilon=epsilon, delta=1e-6
+        )
+        printed, corrected = rate_strong(objective, 1.0, printed=True), rate_strong(objective, 1.0)
         rows.append((epsilon, printed[0], corrected[0], corrected[1]))
     return Finding(
         sentence=f"The sampling term has no privacy in it. As printed it is {rows[-1][1]:.3g} at "
@@ -67,11 +71,11 @@ def mirror_index() -> Finding:
     q, rows = 1.5, []
     for d in (5, 20, 100, 1000):
         space = RegularSpace(d=d, exponent=q)
-        kappa, ones = 1 / (q - 1), np.ones(d)
-        printed = kappa * (lq_norm(ones, kappa / (kappa - 1)) / lq_norm(ones, q)) ** 2
+        kappa, all_ones = 1 / (q - 1), np.ones(d)
+        printed = kappa * (lq_norm(all_ones, kappa / (kappa - 1)) / lq_norm(all_ones, q)) ** 2
         index = space.mirror_exponent
-        used = space.kappa * (lq_norm(ones, index) / lq_norm(ones, q)) ** 2
-        rows.append((d, kappa / (kappa - 1), printed, index, used))
+        constant = space.kappa * (lq_norm(all_ones, index) / lq_norm(all_ones, q)) ** 2
+        rows.append((d, kappa / (kappa - 1), printed, index, constant))
     return Finding(
         sentence=f"In d = {rows[-1][0]} with q = {q:g} the printed potential, of index "
         f"{rows[-1][1]:.3g}, has {rows[-1][2]:.2g} of the growth that 1-strong convexity needs; "
@@ -144,8 +148,8 @@ def table_without_n() -> Finding:
     rows = []
     for n in (10**3, 10**5, 10**7):
         budget = ApproxDP(epsilon=0.5, delta=1e-6)
-        at = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)
-        printed, corrected = (heavy_euclidean(at, budget, printed=p)[0] for p in (True, False))
+        setting = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)
+        printed, corrected = (heavy_euclidean(setting, budget, printed=p)[0] for p in (True, False))
         rows.append((n, printed, corrected))
     return Finding(
         sentence=f"As printed the first term is {rows[-1][1]:.3g} for every n: learning would be "
@@ -216,15 +220,25 @@ def modulus_units() -> Finding:
     """Two data sets of Theorem 3 on an interval, and how often their minimisers are near 0."""
     rows = []
     for radius in (1.0, 1.25, 2.0, 5.0):
-        at = Curved(radius=radius)
-        curved, straight = at.chances()
-        least = max(0.0, curved - math.exp(at.epsilon) * straight)
-        rows.append((radius, at.modulus / radius**2, curved, straight, least, least / at.delta))
+        curved_loss = Curved(radius=radius)
+        curved, straight = curved_loss.chances()
+        excess = max(0.0, curved - math.exp(curved_loss.epsilon) * straight)
+        rows.append(
+            (
+                radius,
+                curved_loss.modulus / radius**2,
+                curved,
+                straight,
+                excess,
+                excess / curved_loss.delta,
+            )
+        )
     row = rows[2]
     return Finding(
         sentence=f"On [−{row[0]:g}, {row[0]:g}] the exact minimiser is near 0 with probability "
-        f"{row[2]:.3g}, and with another record in place of one of {at.n} with {row[3]:.3g}: at "
-        f"ε = {at.epsilon:g} that needs a δ of {row[4]:.2g}, and {at.delta:g} is claimed.",
+        f"{row[2]:.3g}, and with another record in place of one of {curved_loss.n} with "
+        f"{row[3]:.3g}: at ε = {curved_loss.epsilon:g} that needs a δ of {row[4]:.2g}, and "
+        f"{curved_loss.delta:g} is claimed.",
         columns=("R", "l2 modulus", "chance", "chance, neighbour", "δ at least", "over claim"),
         rows=tuple(rows),
         shows=all(row[5] > 100 for row in rows[1:]) and rows[0][5] <= 1,

@@ -97,8 +97,8 @@ def moment_class() -> Finding:
     for d in (1, 10, 100, 1000):
         slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # the noise term of (14)
         values = []
-        at = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
-        for bias in (printed_bias(at), directional_bias(at)):
+        setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
+        for bias in (printed_bias(setting), directional_bias(setting)):
             radius = bias.best_radius(slope)
             values.append(bias.at(radius) + slope * radius)
         rows.append((d, *values, values[0] / values[1], d ** (1 / (2 * order))))
@@ -118,8 +118,8 @@ def bias_power() -> Finding:
     order, rows = 4.0, []
     for d in (1, 10, 100, 1000):
         radius = 3 * math.sqrt(d)
-        at = unit_setting(d, order, budget=ZCDP(rho=1.0))  # the bias knows no budget
-        paper, sharp = printed_bias(at).at(radius), directional_bias(at).at(radius)
+        setting = unit_setting(d, order, budget=ZCDP(rho=1.0))  # the bias knows no budget
+        paper, sharp = printed_bias(setting).at(radius), directional_bias(setting).at(radius)
         rows.append((d, radius, paper, sharp, paper / sharp))
     return Finding(
         sentence=f"(55) is {rows[0][4]:.3g} times the sharp bias at d = 1 and {rows[-1][4]:.3g} "
@@ -136,13 +136,14 @@ def vacuous_constants() -> Finding:
     d, order, beta, epsilon, rows = 10, 3.0, 0.05, 1.0, []
     share = _by_24(theory_groups(), epsilon)
     for n in (10**4, 10**6, 10**8, 10**10, 10**12):
-        at = unit_setting(d, order, budget=ZCDP(rho=share.rho_group), n=n)
-        rows.append((n, share.groups, sum(printed(at))))
+        setting = unit_setting(d, order, budget=ZCDP(rho=share.rho_group), n=n)
+        rows.append((n, share.groups, sum(printed(setting))))
     useful = [n for n, _, bound in rows if bound < 1]
-    least = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
+    summary = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
     return Finding(
         sentence="‖μ‖ ≤ 1, so that answering 0 has an error of at most 1; the bound with "
-        f"k = {rows[0][1]} groups is {rows[0][2]:.3g} at n = {rows[0][0]:g}, and below 1 {least}.",
+        f"k = {rows[0][1]} groups is {rows[0][2]:.3g} at n = {rows[0][0]:g}, "
+        f"and below 1 {summary}.",
         columns=("n", "groups k", "bound with the printed constants"),
         rows=tuple(rows),
         shows=rows[0][2] > 1 and rows[1][2] > 1,
@@ -181,16 +182,16 @@ def clipping_moves_away() -> Finding:
     d, order, epsilon, rows, reach = 2, 2.0, 1.0, [], []
     rho = _by_15(epsilon)
     for n in (100, 1000, 10_000):
-        at = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
-        radius = printed_radius(at)  # (19) at M = 1
-        far = 2 * radius
-        x = np.array([[-far, 1.0], [0.0, 1.0], [far, 1.0]])
-        chances = np.array([0.5 / far**2, 1 - 1 / far**2, 0.5 / far**2])
+        setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
+        radius = printed_radius(setting)  # (19) at M = 1
+        distance = 2 * radius
+        x = np.array([[-distance, 1.0], [0.0, 1.0], [distance, 1.0]])
+        chances = np.array([0.5 / distance**2, 1 - 1 / distance**2, 0.5 / distance**2])
         block, weights = clip_to_ball(x, radius)
         y = weights[:, None] * block
-        before = float(chances @ (x[:, 1] - 1) ** 2)
-        after = float(chances @ (y[:, 1] - 1) ** 2)
-        rows.append((n, radius, before, after))
+        risk_before = float(chances @ (x[:, 1] - 1) ** 2)
+        risk_after = float(chances @ (y[:, 1] - 1) ** 2)
+        rows.append((n, radius, risk_before, risk_after))
         reach.append(float(np.linalg.eigvalsh((chances * x.T) @ x)[-1]))  # M^2 at p = 2
     return Finding(
         sentence=f"At R = {rows[-1][1]:.3g}, by (19) for n = {rows[-1][0]}, the second entry does "
@@ -256,8 +257,8 @@ def bias_of_expectations() -> Finding:
     """
     rows = []
     for n, size, steps in ((10, 1e-3, 10**6), (100, 1e-4, 10**8), (1000, 1e-5, 10**10)):
-        kept = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
-        risk = kept**2 / (2 * n)
+        share = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
+        risk = share**2 / (2 * n)
         claimed = 4 / (2 * size * steps) + size * (4 + 1 / n)  # L = 2, lambda = 1, B = 0
         rows.append((n, size, steps, risk, claimed, risk / claimed))
     return Finding(

@@ -55,8 +55,8 @@ class Builder:
         require(1 <= self.bits <= LARGEST_BITS, "bits", "at least 1 and at most 1e6", self.bits)
         positive = 0 < self.separation < math.inf
         require(positive, "separation", "positive", self.separation)
-        inside = 0 <= self.total_variation <= 1
-        require(inside, "total_variation", "between 0 and 1", self.total_variation)
+        is_probability = 0 <= self.total_variation <= 1
+        require(is_probability, "total_variation", "between 0 and 1", self.total_variation)
         require(self.kl >= 0, "kl", "at least 0", self.kl)
         whole = isinstance(self.n, int) and 1 <= self.n <= LARGEST_N
         require(whole, "n", "an integer between 1 and 1,000,000,000", self.n)

@@ -39,38 +39,40 @@ class Rung:
     value: float  # 0 where the form says nothing
 
 
-def literal_probability(at: MeanInstance, binds: Class) -> float:
+def literal_probability(instance: MeanInstance, binds: Class) -> float:
     r"""Return the paper's spike probability with constant 1, within R.
 
     :math:`\min(1,\sqrt d/(n\sqrt\rho))` or :math:`\min(1,d/(n\varepsilon))` (Kamath et al. 2022,
     proof of Lemma 6.3).
     """
-    s = at.scenario
-    count = math.sqrt(s.d / at.rho) if binds == "zcdp" else s.d / at.epsilon
-    return min(1.0, at.largest("spike"), count / s.n)
+    s = instance.scenario
+    count = math.sqrt(s.d / instance.rho) if binds == "zcdp" else s.d / instance.epsilon
+    return min(1.0, instance.largest("spike"), count / s.n)
 
 
-def ladder(at: MeanInstance) -> tuple[Rung, ...]:
+def ladder(instance: MeanInstance) -> tuple[Rung, ...]:
     """Return the forms of the bound, from the paper's own constants to the sharpest."""
-    s = at.scenario
-    n, d, order, rho, epsilon = s.n, s.d, s.p, at.rho, at.epsilon
-    code, cube = at.largest("spike"), at.largest("hypercube")
-    level, implied = approximate_level(at.setting), (epsilon, 0.0)
+    s = instance.scenario
+    n, d, order, rho, epsilon = s.n, s.d, s.p, instance.rho, instance.epsilon
+    code, cube = instance.largest("spike"), instance.largest("hypercube")
+    level, implied = approximate_level(instance.setting), (epsilon, 0.0)
 
     def conditioned(grid: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
 
     plain = spikes.best_cdp(n, d, order, rho, code)
-    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
-    given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
+    conditioned_q = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
+    conditioned_q = max(
+        (conditioned_q, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho)
+    )
     cdp, dp = (n, d, order, rho), (n, d, order, epsilon)
     gilbert, closed = spikes.best_cdp_gilbert(*cdp, code), hypercube.best_cdp_closed(*cdp, cube)
     signs, distorted = hypercube.best_cdp(*cdp, cube), distortion.best(*cdp, cube)
     concentrated: tuple[Form, ...] = (
-        ("literal-cdp", "", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
-        ("closed-cdp", "", "paper", _closed_probability(at), _closed_value),
+        ("literal-cdp", "", "paper", literal_probability(instance, "zcdp"), spikes.spike_fano_cdp),
+        ("closed-cdp", "", "paper", _closed_probability(instance), _closed_value),
         ("fano-cdp", "fano-cdp", "optimised", plain, spikes.spike_fano_cdp),
-        ("given-cdp", "", "optimised", given, spikes.spike_conditioned_cdp),
+        ("given-cdp", "", "optimised", conditioned_q, spikes.spike_conditioned_cdp),
         (
             "gilbert-cdp",
             "fano-cdp-gilbert",
@@ -100,7 +102,13 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
     # The row that binds every (epsilon, delta) algorithm says nothing of epsilon under zCDP.
     row = "approx-packing" if level is not None and level[1] == 0 else ""
     pure: tuple[Form, ...] = (
-        ("literal-pure", "", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
+        (
+            "literal-pure",
+            "",
+            "paper",
+            literal_probability(instance, "pure"),
+            spikes.spike_markov_pure,
+        ),
         ("markov-pure", "fano-pure-markov", "optimised", markov, spikes.spike_markov_pure),
         ("fano-pure", "fano-pure", "optimised", best, spikes.spike_pure),
         ("hypercube-pure", "hypercube-pure", "hypercube", corners, hypercube.hypercube_pure),
@@ -135,9 +143,9 @@ def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form,
         ("distances-both-ways-cdp", "", "both ways"),
         ("fano-distance-cdp", "fano-distance-cdp", "all orders"),
     )
-    one, both = distance.best_one(*cdp, cube), two_sided.best(*cdp, cube)
+    best_one, best_both = distance.best_one(*cdp, cube), two_sided.best(*cdp, cube)
     return (
-        ("one-distance-cdp", "", "hypercube", one, distance.one_distance),
+        ("one-distance-cdp", "", "hypercube", best_one, distance.one_distance),
         *(
             (
                 key,
@@ -148,7 +156,7 @@ def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form,
             )
             for key, slug, kind in kinds
         ),
-        ("two-sided-cdp", "two-sided-cdp", "hypercube", both, two_sided.two_sided),
+        ("two-sided-cdp", "two-sided-cdp", "hypercube", best_both, two_sided.two_sided),
     )
 
 
@@ -156,14 +164,14 @@ def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> flo
     return packing_at(q, n, d, order, (epsilon, 0.0))
 
 
-def _closed_probability(at: MeanInstance) -> float:
+def _closed_probability(instance: MeanInstance) -> float:
     """Return the q at which the printed argument has half of Fano's factor left, within R."""
-    s = at.scenario
-    value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, at.rho)
+    s = instance.scenario
+    value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, instance.rho)
     if value == 0:
-        return min(at.largest("spike"), 1 / s.n)
+        return min(instance.largest("spike"), 1 / s.n)
     theta = 4 * value / math.sqrt(s.d / 8)
-    return min(at.largest("spike"), math.pow(theta, 1 / spikes.spike_exponent(s.p)))
+    return min(instance.largest("spike"), math.pow(theta, 1 / spikes.spike_exponent(s.p)))
 
 
 def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
@@ -180,7 +188,7 @@ _PACKED = ("squared_changes", "information", "error", "bound")
 _BY_DISTANCE = ("typical", "told", "radius", "share", "hit", "farthest", "nearest", "bound")
 
 
-def proofs(at: MeanInstance) -> dict[str, Numbers]:
+def proofs(instance: MeanInstance) -> dict[str, Numbers]:
     """Return the proofs on the instance, each with the form in which it ends and at that form's q.
 
     The last number of a proof, its `bound`, is the value of the form. Two forms have other q, so
@@ -188,24 +196,24 @@ def proofs(at: MeanInstance) -> dict[str, Numbers]:
     signs the first is Fano's by distance, and there is a third one, by expectiles, under pure and
     approximate budgets.
     """
-    forms = {rung.key: rung for rung in ladder(at)}
-    head = "fano" if at.scenario.distribution == "spike" else "hypercube"
+    forms = {rung.key: rung for rung in ladder(instance)}
+    head = "fano" if instance.scenario.distribution == "spike" else "hypercube"
     concentrated = forms["fano-cdp" if head == "fano" else "fano-distance-cdp"]
     pure = forms[f"{head}-pure"]
-    other = at.proof(pure.q)
+    pure_proof = instance.proof(pure.q)
     counts = ("q", "theta", "mean_norm", "log_size", "expected_changes")
     endings = {
-        "proof": _numbers(concentrated, at.proof(concentrated.q), (*counts, *_PACKED))
+        "proof": _numbers(concentrated, instance.proof(concentrated.q), (*counts, *_PACKED))
         if head == "fano"
-        else _numbers(concentrated, at.by_distance(concentrated.q), (*counts, *_BY_DISTANCE)),
-        "pure_proof": _numbers(pure, other, counts)
-        | {"error": other.pure_error, "bound": other.pure_bound},
+        else _numbers(concentrated, instance.by_distance(concentrated.q), (*counts, *_BY_DISTANCE)),
+        "pure_proof": _numbers(pure, pure_proof, counts)
+        | {"error": pure_proof.pure_error, "bound": pure_proof.pure_bound},
     }
-    last = forms.get("packing-approx", forms["packing-pure"])
-    expectiles = at.expectiles(last.q)
+    approx_form = forms.get("packing-approx", forms["packing-pure"])
+    expectiles = instance.expectiles(approx_form.q)
     if head == "hypercube" and expectiles is not None:
         names = ("typical", "log_likelihood_ratio", "failure", "farthest", "nearest", "bound")
-        endings["expectile_proof"] = _numbers(last, expectiles, (*counts, *names))
+        endings["expectile_proof"] = _numbers(approx_form, expectiles, (*counts, *names))
     return endings
 
 

@@ -206,22 +206,22 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
 )
 
 
-def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
+def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
     """Return the bounds over the spike probability, each with its best one.
 
     Those that bind every (epsilon, delta) algorithm are there at a budget that says so; at delta
     = 0 they are bounds on pure algorithms.
     """
-    s = at.scenario
+    s = instance.scenario
     n, d, order = s.n, s.d, s.p
     forms = []
     for slug, binds, hard, form, best in _FORMS:
-        level = at.level(binds, hard)
+        level = instance.level(binds, hard)
         if level is not None:
-            most = at.largest(hard, binds)
-            q = best(n, d, order, level, most)
+            largest = instance.largest(hard, binds)
+            q = best(n, d, order, level, largest)
             pure = binds == "approx" and s.delta == 0
-            forms.append((slug, "pure" if pure else binds, hard, level, most, q, form))
+            forms.append((slug, "pure" if pure else binds, hard, level, largest, q, form))
     peaks = [(q, form(q, n, d, order, level)) for _, _, _, level, _, q, form in forms]
     likely = [q for q, value in peaks if value > 0]
     low = max(1e-12, CURVE_SPAN[0] * min(likely, default=1 / n))
@@ -229,12 +229,12 @@ def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
     grid = np.geomspace(low, high, CURVE_POINTS)
     grid[-1] = high
     out = []
-    for (slug, binds, hard, level, most, q, form), (_, top) in zip(forms, peaks, strict=True):
-        within = grid[grid <= most * (1 + 1e-12)]
-        values = np.array([form(float(x), n, d, order, level) for x in within])
+    for (slug, binds, hard, level, largest, q, form), (_, top) in zip(forms, peaks, strict=True):
+        grid_part = grid[grid <= largest * (1 + 1e-12)]
+        values = np.array([form(float(x), n, d, order, level) for x in grid_part])
         out.append(
             FanoCurve(
-                slug=slug, binds=binds, hard=hard, q=within, values=values, best_q=q, best=top
+                slug=slug, binds=binds, hard=hard, q=grid_part, values=values, best_q=q, best=top
             )
         )
     return tuple(out)
@@ -246,10 +246,10 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
     A pure budget binds the concentrated algorithms too: ε-DP ones are ε²/2-zCDP.
     """
     classes: tuple[Class, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
-    within = {"pure": ("pure", "zcdp")}
+    implied = {"pure": ("pure", "zcdp")}
     return {
         kind: sorted(
-            (c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: -c.best
+            (c for c in curves if c.binds in implied.get(kind, (kind,))), key=lambda c: -c.best
         )[0]
         for kind in classes
     }
@@ -272,10 +272,10 @@ class Floors:
     pure: float
 
 
-def floors(at: MeanInstance) -> Floors:
+def floors(instance: MeanInstance) -> Floors:
     """Return the floors, from the catalogue's rows at their own best spike probabilities."""
-    free = replace(at.setting, spike_probability=None)
-    implied = replace(free, budget=PureDP(epsilon=at.epsilon))
+    free = replace(instance.setting, spike_probability=None)
+    implied = replace(free, budget=PureDP(epsilon=instance.epsilon))
     return Floors(
         sampling=max(bound(f"lower.mean.{x}-signs").value(free) for x in ("bounded", "biased")),
         gaussian=bound("lower.mean.gaussian").value(free),

@@ -5,8 +5,8 @@ from dpsco_core.explain.geometry.boundaries import (
     outline,
 )
 from dpsco_core.explain.geometry.mean_widths import (
+    DIMENSIONS,
     GUIDES,
-    MANY,
     WidthRow,
     width_table,
 )
@@ -24,9 +24,9 @@ from dpsco_core.explain.geometry.shapes import (
 )
 
 __all__ = [
+    "DIMENSIONS",
     "GUIDES",
     "LARGEST_SEED",
-    "MANY",
     "NOISES",
     "SWEEP",
     "DualSquare",

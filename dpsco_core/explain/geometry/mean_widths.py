@@ -15,7 +15,7 @@ from dpsco_core.geometry import (
 )
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 
-MANY = (5, 10, 20, 50, 100, 200, 500, 1000)  # multiples of a group
+DIMENSIONS = (5, 10, 20, 50, 100, 200, 500, 1000)  # multiples of a group
 GUIDES: dict[str, Callable[[float], float]] = {
     "√d": math.sqrt,
     "√(2 ln d)": lambda d: math.sqrt(2 * math.log(d)),
@@ -41,7 +41,7 @@ def width_table(q: float) -> tuple[WidthRow, ...]:
     require(q >= 1, "q", "at least 1", q)
     sets = {kind: Geometry(kind=kind, q=q if kind == "lq" else None) for kind in GEOMETRIES}
     return tuple(
-        WidthRow(kind=kind, d=d, width=known.constraint(d, 1.0).gaussian_width())
-        for kind, known in sets.items()
-        for d in MANY
+        WidthRow(kind=kind, d=d, width=geometry.constraint(d, 1.0).gaussian_width())
+        for kind, geometry in sets.items()
+        for d in DIMENSIONS
     )

@@ -74,5 +74,5 @@ def line_across(point: Vector, normal: Vector, reach: float) -> Matrix:
 
     It is orthogonal to `normal`; in the plane.
     """
-    along = np.array([-normal[1], normal[0]]) / lq_norm(normal, 2.0)
-    return np.stack([point - reach * along, point + reach * along])
+    tangent = np.array([-normal[1], normal[0]]) / lq_norm(normal, 2.0)
+    return np.stack([point - reach * tangent, point + reach * tangent])

@@ -104,13 +104,13 @@ def _exact(mechanism: Shaped) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _sphere_ratio(d: int, own: float, dual: float) -> float:
+def _sphere_ratio(d: int, exponent: float, dual: float) -> float:
     points, weights = _sphere(d)
     octant = (points > 0).all(axis=1)  # signs change nothing
     points, weights = points[octant], weights[octant]
-    sizes = row_norms(points, own)
-    above = float(weights @ (row_norms(points, dual) ** 2 * sizes ** (-d - 2)))
-    return above / float(weights @ sizes ** (-d))
+    sizes = row_norms(points, exponent)
+    upper = float(weights @ (row_norms(points, dual) ** 2 * sizes ** (-d - 2)))
+    return upper / float(weights @ sizes ** (-d))
 
 
 @lru_cache(maxsize=2)

@@ -34,7 +34,7 @@ BEGIN_SECONDS = 3.0  # the time of all runs of a method with which a scenario be
 
 def comparison_point(scenario: Scenario) -> Scenario:
     """Return a scenario's own point with every method that is made for it, a few runs of each."""
-    return replace(scenario, axis=None, grid=(), methods=_known(scenario), trials=TRIALS)
+    return replace(scenario, axis=None, grid=(), methods=_known_methods(scenario), trials=TRIALS)
 
 
 @lru_cache(maxsize=1000)
@@ -54,9 +54,9 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     if isinstance(scenario.budget, PureDP):
         fitting = methods_under(scenario.problem, level, "pure")
     elif scenario.geometry == "lq":
-        known = methods_for(scenario.problem, level)
-        made = (m for m in known if method_card(m).geometry == "lq")
-        fitting = tuple(islice(filter(quick, made), 1))
+        slugs = methods_for(scenario.problem, level)
+        lq_methods = (m for m in slugs if method_card(m).geometry == "lq")
+        fitting = tuple(islice(filter(quick, lq_methods), 1))
     else:
         return usual
     public = [m for m in usual if method_card(m).privacy == "none"]
@@ -160,22 +160,32 @@ def nearest(scenario: Scenario, slug: str) -> Scenario:
     Otherwise with the changes that the refusals name, or as few groups of `NEEDS` as possible from
     the method's example, whose sweep it takes.
     """
-    given = example(slug)
+    example_scenario = example(slug)
     for needs in chain.from_iterable(combinations(NEEDS, k) for k in range(len(NEEDS) + 1)):
-        candidate = replace(scenario, **{f: getattr(given, f) for f in " ".join(needs).split()})
+        candidate = replace(
+            scenario, **{f: getattr(example_scenario, f) for f in " ".join(needs).split()}
+        )
         for _ in range(3):  # a change may need another one
             changes = _changes(candidate, slug)
             if changes is None:
                 if candidate == scenario:
                     return scenario
-                methods, known = {*scenario.methods, *given.methods}, _known(candidate)
-                chosen = tuple(m for m in known if m in methods)
-                swept = replace(candidate, methods=chosen, axis=given.axis, grid=given.grid)
+                methods, candidates = (
+                    {*scenario.methods, *example_scenario.methods},
+                    _known_methods(candidate),
+                )
+                chosen = tuple(m for m in candidates if m in methods)
+                swept = replace(
+                    candidate,
+                    methods=chosen,
+                    axis=example_scenario.axis,
+                    grid=example_scenario.grid,
+                )
                 return with_fitting_grid(swept, DASHBOARD)
             if not changes or "method" in changes:
                 break
             candidate = replace(candidate, **changes)
-    return given
+    return example_scenario
 
 
 def _changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
@@ -184,9 +194,9 @@ def _changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
         point = replace(scenario, methods=(slug,), axis=None, grid=()).validate(sampling=False)
     except InvalidInput:
         return {}
-    refused = refusal(point, slug) if slug in _known(point) else NotApplicable("")
+    refused = refusal(point, slug) if slug in _known_methods(point) else NotApplicable("")
     return None if refused is None else dict(refused.changes)
 
 
-def _known(scenario: Scenario) -> tuple[str, ...]:
+def _known_methods(scenario: Scenario) -> tuple[str, ...]:
     return methods_for(scenario.problem, "user" if scenario.m > 1 else "item")

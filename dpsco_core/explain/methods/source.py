@@ -80,19 +80,19 @@ def handed_on(function: Any) -> tuple[FunctionType, ...]:
 
     Checks are left out: they take no step. The projection of the answer is not followed further.
     """
-    parts = tuple(_named(function))
+    parts = tuple(_named_functions(function))
     steps = [part for part in parts if part is not into_ball]
     if len(steps) != 1:
         return parts
     return (steps[0], *handed_on(steps[0]), *(part for part in parts if part is into_ball))
 
 
-def _named(function: FunctionType) -> Iterator[FunctionType]:
-    where = ("dpsco_core.methods.", function.__module__)
+def _named_functions(function: FunctionType) -> Iterator[FunctionType]:
+    modules = ("dpsco_core.methods.", function.__module__)
     for name in dict.fromkeys(_names(function.__code__)):
         part = function.__globals__.get(name)
         is_check = name.startswith("check_")
-        if isinstance(part, FunctionType) and part.__module__.startswith(where) and not is_check:
+        if isinstance(part, FunctionType) and part.__module__.startswith(modules) and not is_check:
             yield part
 
 

@@ -45,7 +45,7 @@ class Runs:
 
     def log_errors(self, place: float, trials: int) -> Vector:
         """Return the logarithms of the errors of the first trials at a place, shape (trials,)."""
-        point = at(self.base, self.unknown, unscaled(place, self.unknown))
+        point = point_at(self.base, self.unknown, unscaled(place, self.unknown))
         with one_blas_thread():
             errors = [self._error(point, trial) for trial in range(trials)]
         self.count += trials
@@ -89,7 +89,7 @@ def _whole_blocks(n: int, d: int) -> int:
     return -(-n // size) * size
 
 
-def at(base: Scenario, unknown: Unknown, value: float) -> Scenario:
+def point_at(base: Scenario, unknown: Unknown, value: float) -> Scenario:
     """Return the scenario with another value of the unknown."""
     changes: dict[str, Any] = {unknown: int(value) if unknown == "n" else value}
     return replace(base, **changes)

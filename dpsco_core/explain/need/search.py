@@ -24,7 +24,7 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, whom
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
-from dpsco_core.explain.need.runs import Progress, Runs, Unknown, at, unscaled
+from dpsco_core.explain.need.runs import Progress, Runs, Unknown, point_at, unscaled
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.results.report import bound_setting
 from dpsco_core.results.slopes import line_slope
@@ -34,7 +34,7 @@ from dpsco_core.scenario import Scenario
 PILOTS, PILOT_TRIALS = 6, 16
 FIRST_SLOPE, SLOPES = -0.6, (-1.2, -0.2)
 LONGEST_STEP, CLOSE = 1.5, 0.1
-APART = 0.3  # in ln n, from the middle of the last two points to either
+SPACING = 0.3  # in ln n, from the middle of the last two points to either
 WIDE = 1.0  # the same, before a plateau is believed: chance may flatten a short slope
 FLATTEST = -0.15  # a slope above it is a plateau
 FINAL_TRIALS, FEW_TRIALS = 64, 16
@@ -98,8 +98,8 @@ def need(
     """
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
     require(0 < target < math.inf, "error", "finite and above 0", target)
-    own = "rho" if base.rho is not None else "epsilon"
-    one_of("unknown", unknown, ("n", own))
+    budget_field = "rho" if base.rho is not None else "epsilon"
+    one_of("unknown", unknown, ("n", budget_field))
     card = method_card(method)
     if unknown != "n":
         require(card.privacy != "none", "method", "a private one for a budget", method)
@@ -109,36 +109,36 @@ def need(
     start = _scale(float(getattr(base, unknown)), unknown)
     middle = _pilot(runs, min(max(start, ends[0]), ends[1]), goal, ends)
     for _ in range(MOVES):
-        last = _last(runs, middle, APART, ends)
-        if last.slope > FLATTEST:
-            last = _last(runs, middle, WIDE, ends)
-        if last.slope > FLATTEST or abs(last.answer(goal) - last.middle) <= 2 * last.apart:
+        final = _final_runs(runs, middle, SPACING, ends)
+        if final.slope > FLATTEST:
+            final = _final_runs(runs, middle, WIDE, ends)
+        if final.slope > FLATTEST or abs(final.answer(goal) - final.middle) <= 2 * final.apart:
             break
-        middle = last.answer(goal)
+        middle = final.answer(goal)
     result = Need(
         method=method,
         unknown=unknown,
         target=target,
-        slope=last.slope,
-        trials=len(last.left),
-        near=unscaled(last.middle, unknown),
+        slope=final.slope,
+        trials=len(final.left),
+        near=unscaled(final.middle, unknown),
         floors=_floors(base, unknown, target),
     )
-    if last.slope > FLATTEST:
-        is_below = _is_reached(runs, ends[0], goal, len(last.left))
+    if final.slope > FLATTEST:
+        is_below = _is_reached(runs, ends[0], goal, len(final.left))
         limit = unscaled(ends[0], unknown)
         return replace(result, side="below", limit=limit) if is_below else result
-    answer = last.answer(goal)
+    answer = final.answer(goal)
     if answer < ends[0]:
         return replace(result, side="below", limit=unscaled(ends[0], unknown))
     if answer > ends[1]:
         return replace(result, side="above", limit=unscaled(ends[1], unknown))
-    low, high = (_given(x, unknown) for x in last.interval(goal, base.seed))
-    return replace(result, side="inside", value=_given(answer, unknown), low=low, high=high)
+    low, high = (_field_value(x, unknown) for x in final.interval(goal, base.seed))
+    return replace(result, side="inside", value=_field_value(answer, unknown), low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Last:
+class _FinalRuns:
     """Log errors of the same trials at two points, on either side of a middle."""
 
     middle: float
@@ -152,18 +152,18 @@ class _Last:
 
     def answer(self, goal: float) -> float:
         """Return where the line through both medians is at the goal."""
-        between = 0.5 * float(np.median(self.right) + np.median(self.left))
-        return self.middle + (goal - between) / self.slope
+        middle_error = 0.5 * float(np.median(self.right) + np.median(self.left))
+        return self.middle + (goal - middle_error) / self.slope
 
     def interval(self, goal: float, seed: int) -> tuple[float, float]:
         """Resample the trials, both errors of one together, for they share their numbers."""
         rng = stream(seed, "need resample", 0)
         count = len(self.left)
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
-        left, right = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
-        slope = (right - left) / (2 * self.apart)
+        left_errors, right_errors = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
+        slope = (right_errors - left_errors) / (2 * self.apart)
         # A flatter resample is chance: a plateau would have been refused.
-        centre = goal - 0.5 * (left + right)
+        centre = goal - 0.5 * (left_errors + right_errors)
         ends = self.middle + centre / np.minimum(slope, FLATTEST)
         low, high = np.quantile(ends, (0.025, 0.975))
         return float(low), float(high)
@@ -203,15 +203,15 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
     return min(max(slope, SLOPES[0]), SLOPES[1])
 
 
-def _last(runs: Runs, middle: float, apart: float, ends: tuple[float, float]) -> _Last:
+def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, float]) -> _FinalRuns:
     """Run the trials on either side of the middle: fewer where records are many."""
-    apart = min(apart, 0.5 * (ends[1] - ends[0]))
-    middle = min(max(middle, ends[0] + apart), ends[1] - apart)
-    point = at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
+    spacing = min(spacing, 0.5 * (ends[1] - ends[0]))
+    middle = min(max(middle, ends[0] + spacing), ends[1] - spacing)
+    point = point_at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
     cheap = point.n * point.d * point.m <= CHEAP
     trials = FINAL_TRIALS if cheap else FEW_TRIALS
-    left, right = (runs.log_errors(middle + x, trials) for x in (-apart, apart))
-    return _Last(middle=middle, apart=apart, left=left, right=right)
+    left_errors, right_errors = (runs.log_errors(middle + x, trials) for x in (-spacing, spacing))
+    return _FinalRuns(middle=middle, apart=spacing, left=left_errors, right=right_errors)
 
 
 def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:
@@ -222,7 +222,7 @@ def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:
         return False
 
 
-def _given(place: float, unknown: Unknown) -> float:
+def _field_value(place: float, unknown: Unknown) -> float:
     """Return the value at a place as an answer: whole records, rounded up."""
     return max(1, math.ceil(math.exp(place))) if unknown == "n" else unscaled(place, unknown)
 
@@ -234,9 +234,9 @@ def _scale(value: float, unknown: Unknown) -> float:
 def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
     """Return the first and the last place that may be tried."""
     if unknown == "n":
-        most = min(LIBRARY.n, elements // (base.d * base.m))
-        require(most >= 4, "n times d times m", f"at most {elements:,}", base.d * base.m)
-        return 0.0, math.log(most)
+        largest = min(LIBRARY.n, elements // (base.d * base.m))
+        require(largest >= 4, "n times d times m", f"at most {elements:,}", base.d * base.m)
+        return 0.0, math.log(largest)
     low, high = (EPSILON_MIN, EPSILON_MAX) if unknown == "epsilon" else (RHO_MIN, RHO_MAX)
     return _scale(low, unknown), _scale(high, unknown)
 
@@ -244,7 +244,7 @@ def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float
 def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...]:
     """Return what the lower bounds that bind every algorithm of the budget say, class by class."""
     problem = problem_card(base.problem)
-    own, quantity = problem.loss_class, problem.quantity
+    problem_class, quantity = problem.loss_class, problem.quantity
     private = method_card(base.methods[0]).privacy != "none"
     binds = binding(base.budget) if private else ("none",)
     classes: dict[LawClass, list[Bound]] = {}
@@ -252,7 +252,7 @@ def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...
         sure = (b.card.kind, b.card.constant, b.card.quantity) == ("lower", "explicit", quantity)
         if b.card.of_law:  # the answer is about classes of laws
             continue
-        if sure and b.card.applies_to(own) and b.card.privacy in binds:
+        if sure and b.card.applies_to(problem_class) and b.card.privacy in binds:
             classes.setdefault(b.card.laws, []).append(b)
     floors = (_floor(base, unknown, target, bounds) for bounds in classes.values())
     return tuple(floor for floor in floors if floor is not None)
@@ -262,9 +262,9 @@ def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound])
     """Return the least value at which no bound of one class of laws is above the target."""
 
     def largest(place: float) -> tuple[float, str]:
-        point = at(base, unknown, unscaled(place, unknown))
-        known = [(b, bound_setting(point, b)) for b in bounds]
-        values = [(b.value(s), b.card.slug) for b, s in known if not b.failures(s)]
+        point = point_at(base, unknown, unscaled(place, unknown))
+        pairs = [(b, bound_setting(point, b)) for b in bounds]
+        values = [(b.value(s), b.card.slug) for b, s in pairs if not b.failures(s)]
         return max(values, default=(0.0, ""))
 
     low, high = (0.0, math.log(LIBRARY.n)) if unknown == "n" else _ends(base, unknown, 1)
@@ -276,10 +276,10 @@ def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound])
         while high - low > 1e-3:
             half = 0.5 * (low + high)
             low, high = (half, high) if largest(half)[0] > target else (low, half)
-        value = _given(high, unknown)
+        value = _field_value(high, unknown)
     card = bound(largest(low)[1]).card
-    named = whom(card, base.budget if unknown == "n" else None)
-    return Floor(value=value, bound=card.slug, binds=named, laws=card.laws.words)
+    algorithms = whom(card, base.budget if unknown == "n" else None)
+    return Floor(value=value, bound=card.slug, binds=algorithms, laws=card.laws.words)
 
 
 # -- in words: the same on the page and on the command line --------------------------------------
@@ -290,34 +290,34 @@ def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
 
     With `users` n counts users.
     """
-    whom = "users" if users else "records"
-    return (_answer(answer, whom), *(_lower(answer, floor, whom) for floor in answer.floors))
+    people = "users" if users else "records"
+    return (_answer(answer, people), *(_lower(answer, floor, people) for floor in answer.floors))
 
 
-def _answer(answer: Need, whom: str) -> str:
+def _answer(answer: Need, people: str) -> str:
     """Return what the method takes, or why there is no answer."""
-    name, what = method_card(answer.method).name, f"a median error of {answer.target:.3g}"
+    name, goal = method_card(answer.method).name, f"a median error of {answer.target:.3g}"
     if answer.side == "plateau":
-        near = f"Near {_amount(answer, answer.near, whom)}"
+        opening = f"Near {_amount(answer, answer.near, people)}"
         if answer.unknown == "n":
             return (
-                f"{near} the error of {name} hardly falls as {whom} are added: more of "
+                f"{opening} the error of {name} hardly falls as {people} are added: more of "
                 f"them alone will not bring it to {answer.target:.3g}."
             )
         return (
-            f"{near} the error of {name} hardly depends on the privacy budget: a larger one will "
-            f"not bring it to {answer.target:.3g}, and it takes more {whom}."
+            f"{opening} the error of {name} hardly depends on the privacy budget: a larger one "
+            f"will not bring it to {answer.target:.3g}, and it takes more {people}."
         )
     if answer.side == "above":
-        return f"{name} needs more than {_amount(answer, answer.limit, whom)} for {what}."
+        return f"{name} needs more than {_amount(answer, answer.limit, people)} for {goal}."
     if answer.side == "below":
-        return f"{name} needs at most {_amount(answer, answer.limit, whom)} for {what}."
+        return f"{name} needs at most {_amount(answer, answer.limit, people)} for {goal}."
     interval = f"{_number(answer.low)} to {_number(answer.high)}"
-    needed = _amount(answer, answer.value, whom)
-    return f"{name} needs about {needed} for {what} (95 % interval: {interval})."
+    amount = _amount(answer, answer.value, people)
+    return f"{name} needs about {amount} for {goal} (95 % interval: {interval})."
 
 
-def _lower(answer: Need, floor: Floor, whom: str) -> str:
+def _lower(answer: Need, floor: Floor, people: str) -> str:
     """Return what lower bounds of one class say: they bind mean errors in the worst case."""
     name = bound(floor.bound).card.name
     promise = (
@@ -325,16 +325,16 @@ def _lower(answer: Need, floor: Floor, whom: str) -> str:
         f"{answer.target:.3g}"
     )
     if math.isinf(floor.value):
-        ever = f"any number of {whom}" if answer.unknown == "n" else "any privacy budget"
-        return f"{promise} with {ever} up to the largest allowed ({name})."
-    less = "fewer than" if answer.unknown == "n" else "a budget below"
-    return f"{promise} with {less} {_amount(answer, floor.value, whom)} ({name})."
+        any_amount = f"any number of {people}" if answer.unknown == "n" else "any privacy budget"
+        return f"{promise} with {any_amount} up to the largest allowed ({name})."
+    smaller = "fewer than" if answer.unknown == "n" else "a budget below"
+    return f"{promise} with {smaller} {_amount(answer, floor.value, people)} ({name})."
 
 
-def _amount(answer: Need, value: float, whom: str) -> str:
+def _amount(answer: Need, value: float, people: str) -> str:
     """Return so many records, or such a budget."""
     if answer.unknown == "n":
-        return f"{_number(value)} {whom}"
+        return f"{_number(value)} {people}"
     return f"{answer.unknown} = {_number(value)}"
 
 

@@ -38,12 +38,14 @@ def leading(rows: Sequence[Row]) -> Row | None:
     First comes what meets the floor. Another bound that is below the floor is about a narrower
     class of laws or losses, and does not lead either.
     """
-    least, proven = floor(rows), best_upper(rows, "explicit")
-    if least is None:
+    largest_lower, proven = floor(rows), best_upper(rows, "explicit")
+    if largest_lower is None:
         return proven or best_upper(rows, "rate")
-    met = [r for r in rows if r.bound.card.is_comparable_with(least.bound.card, r.covers)]
-    above = proven if proven is not None and proven.value >= least.value else None
-    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
+    comparable = [
+        r for r in rows if r.bound.card.is_comparable_with(largest_lower.bound.card, r.covers)
+    ]
+    upper = proven if proven is not None and proven.value >= largest_lower.value else None
+    return best_upper(comparable, "explicit") or upper or best_upper(rows, "rate")
 
 
 def floor(rows: Sequence[Row]) -> Row | None:
@@ -86,15 +88,15 @@ def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
     return sorted(proven, key=lambda r: -r.value)
 
 
-def by_value(rows: Sequence[Row], most: int) -> list[Row]:
+def by_value(rows: Sequence[Row], count: int) -> list[Row]:
     """Return rows from above: upper over lower ones, by value, those that count first.
 
-    Where there are more than `most`, the smallest upper and the largest lower bounds stay.
+    Where there are more than `count`, the smallest upper and the largest lower bounds stay.
     """
     upper = [r for r in rows if r.bound.card.kind == "upper"]
     upper.sort(key=lambda r: (not counts(r), r.value))
     lower = [r for r in rows if r.bound.card.kind == "lower"]
     lower.sort(key=lambda r: (not counts(r), -r.value))
-    lower = lower[: max(most // 2, most - len(upper))]
-    kept = [*upper[: most - len(lower)], *lower]
-    return sorted(kept, key=lambda r: (r.bound.card.kind != "upper", not counts(r), -r.value))
+    lower = lower[: max(count // 2, count - len(upper))]
+    selected = [*upper[: count - len(lower)], *lower]
+    return sorted(selected, key=lambda r: (r.bound.card.kind != "upper", not counts(r), -r.value))

@@ -66,34 +66,36 @@ _COMMON = (
 
 def _width_letter(token: str, setting: Setting, kind: str) -> Letter:
     """Return the letter of a width with the end that the bound takes, where two are proven."""
-    known, is_lower = width_bounds(setting), kind == "lower"
-    value = known.lower if is_lower else known.upper
-    end = "" if known.exact else f", {'lower' if is_lower else 'upper'} bound"
+    widths, is_lower = width_bounds(setting), kind == "lower"
+    value = widths.lower if is_lower else widths.upper
+    end = "" if widths.exact else f", {'lower' if is_lower else 'upper'} bound"
     return Letter(token, f"Gaussian width of the set{end}", lambda _: value)
 
 
 def symbols(
     point: Scenario,  # A single point whose problem the bound is about
-    which: Bound,
+    row: Bound,
 ) -> tuple[Symbol, ...]:
     """Return the letters of a bound's formula, in the order in which a reader looks them up."""
-    setting = which.seen(bound_setting(point, which))
-    chance = PROBABILITIES.get(which.card.guarantee)
-    own = {letter.token: letter for letter in which.letters}
-    if chance is not None and r"\beta" not in own:
-        own[r"\beta"] = Letter(r"\beta", "chance that the bound fails", lambda _: chance)
-    if which.card.kind == "lower" and which.card.privacy != "pure":
-        own.setdefault(
+    setting = row.seen(bound_setting(point, row))
+    chance = PROBABILITIES.get(row.card.guarantee)
+    row_letters = {letter.token: letter for letter in row.letters}
+    if chance is not None and r"\beta" not in row_letters:
+        row_letters[r"\beta"] = Letter(r"\beta", "chance that the bound fails", lambda _: chance)
+    if row.card.kind == "lower" and row.card.privacy != "pure":
+        row_letters.setdefault(
             r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
         )
     for token in ("G_C", "G"):
-        own.setdefault(token, _width_letter(token, setting, which.card.kind))
-    merged = {letter.token: letter for letter in _COMMON} | own
-    order = [e.token for e in _COMMON] + [t for t in own if t not in {e.token for e in _COMMON}]
+        row_letters.setdefault(token, _width_letter(token, setting, row.card.kind))
+    merged = {letter.token: letter for letter in _COMMON} | row_letters
+    order = [e.token for e in _COMMON] + [
+        t for t in row_letters if t not in {e.token for e in _COMMON}
+    ]
     return tuple(
         Symbol(latex=token, meaning=merged[token].meaning, value=merged[token].value(setting))
         for token in order
-        if merged[token].meaning and contains(which.card.latex, token)
+        if merged[token].meaning and contains(row.card.latex, token)
     )
 
 
@@ -107,9 +109,9 @@ def contains(latex: str, token: str) -> bool:
     """
     if token.startswith("\\"):
         return re.search(re.escape(token) + r"(?![a-zA-Z_])", latex) is not None
-    bare = re.sub(r"\\(?:text|mathrm)\{[^}]*\}", " ", latex)
-    bare = re.sub(r"\\[a-zA-Z]+", " ", bare)
-    return re.search(rf"{re.escape(token)}(?![_'])", bare) is not None
+    plain = re.sub(r"\\(?:text|mathrm)\{[^}]*\}", " ", latex)
+    plain = re.sub(r"\\[a-zA-Z]+", " ", plain)
+    return re.search(rf"{re.escape(token)}(?![_'])", plain) is not None
 
 
 # -- the conditions with the numbers on both sides, where sizes and budget decide them -------------
@@ -131,24 +133,24 @@ class Condition:
     sides: tuple[float | str, ...]
 
 
-def conditions(point: Scenario, which: Bound) -> tuple[Condition, ...]:
+def conditions(point: Scenario, row: Bound) -> tuple[Condition, ...]:
     """Return every condition of a bound at a single point whose problem it is about."""
-    setting = which.seen(bound_setting(point, which))
-    letters = _letters(setting, which)
+    setting = row.seen(bound_setting(point, row))
+    letters = _letters(setting, row)
     return tuple(
         Condition(text=h.text, failure=h.check(setting), sides=_sides(h.text, letters))
-        for h in which.hypotheses
+        for h in row.hypotheses
     )
 
 
-def _letters(setting: Setting, which: Bound) -> dict[str, float]:
+def _letters(setting: Setting, row: Bound) -> dict[str, float]:
     """Return the letters that mean the same in every condition."""
-    known: dict[str, float] = {"n": setting.n, "d": setting.d, "p": setting.moment_order}
-    if which.card.level == "user":
-        known["m"] = setting.m
-    known["rho"] = setting.rho if which.card.kind == "lower" else setting.gaussian_rho
+    values: dict[str, float] = {"n": setting.n, "d": setting.d, "p": setting.moment_order}
+    if row.card.level == "user":
+        values["m"] = setting.m
+    values["rho"] = setting.rho if row.card.kind == "lower" else setting.gaussian_rho
     budget = {"epsilon": _epsilon(setting), "delta": _delta(setting)}
-    return known | {name: value for name, value in budget.items() if not math.isnan(value)}
+    return values | {name: value for name, value in budget.items() if not math.isnan(value)}
 
 
 def _sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:

@@ -46,10 +46,10 @@ def class_ratios(
         sure = (card.kind, card.constant, card.guarantee) == ("upper", "explicit", "expectation")
         if not sure or card.privacy == "none":
             continue
-        met = [r for r in holding if card.is_comparable_with(r.bound.card, upper.covers)]
+        comparable = [r for r in holding if card.is_comparable_with(r.bound.card, upper.covers)]
         bend = card.loss_class.curvature
         ratios.setdefault((bend, None), ClassRatio(upper=upper, lower=None))
-        for lower in sorted(met, key=lambda r: -r.value):
+        for lower in sorted(comparable, key=lambda r: -r.value):
             key = bend, lower.bound.card.laws
             if key not in ratios:
                 ratios[key] = ClassRatio(upper=upper, lower=lower)

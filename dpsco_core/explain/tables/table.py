@@ -64,8 +64,8 @@ class PaperTable:
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
             return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
-        own = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
-        return tuple(card.slug for card in sorted(own, key=rank))
+        cards = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
+        return tuple(card.slug for card in sorted(cards, key=rank))
 
 
 # Data whose gradients are bounded, so that a loss of smooth records is Lipschitz.
@@ -194,8 +194,8 @@ class Row:
 
 def canonical_point(scenario: Scenario) -> Scenario:
     """Return the point that bounds are evaluated at: no sweep, one trial, methods that fit."""
-    several: Literal["item", "user"] = "user" if scenario.m > 1 else "item"
-    methods = default_methods(scenario.problem, several)
+    level: Literal["item", "user"] = "user" if scenario.m > 1 else "item"
+    methods = default_methods(scenario.problem, level)
     single = replace(scenario, axis=None, grid=(), trials=1, methods=methods)
     return canonical(single)
 
@@ -205,20 +205,20 @@ def rows(
     slugs: tuple[str, ...],
 ) -> tuple[Row, ...]:
     """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
-    at = canonical_point(point)
-    listed = [_row(at, slug) for slug in slugs]
+    canonical = canonical_point(point)
+    listed = [_row(canonical, slug) for slug in slugs]
     return tuple(sorted(listed, key=lambda r: (not r.here, not r.holds)))
 
 
 @lru_cache(maxsize=20_000)
 def _row(point: Scenario, slug: str) -> Row:
-    which = bound(slug)
-    elsewhere = _elsewhere(point, which.card)
-    if elsewhere:
-        return Row(bound=which, value=math.nan, terms=(), failures=(elsewhere,), here=False)
-    evaluation = evaluate(point, which)
+    row = bound(slug)
+    reason = _undefined_reason(point, row.card)
+    if reason:
+        return Row(bound=row, value=math.nan, terms=(), failures=(reason,), here=False)
+    evaluation = evaluate(point, row)
     return Row(
-        bound=which,
+        bound=row,
         value=evaluation.value,
         terms=tuple(evaluation.terms.items()),
         failures=evaluation.failures,
@@ -230,16 +230,16 @@ def _row(point: Scenario, slug: str) -> Row:
     )
 
 
-def _elsewhere(point: Scenario, card: BoundCard) -> str:
+def _undefined_reason(point: Scenario, card: BoundCard) -> str:
     """Return a sentence if the bound is not about the point, otherwise nothing."""
     if point.problem not in card.problems:
         problem = problem_card(point.problem)
-        whom = "the mean of heavy-tailed records"
+        subject = "the mean of heavy-tailed records"
         if card.loss_class != MEAN:
-            whom = f"{card.loss_class} losses"
+            subject = f"{card.loss_class} losses"
             if problem.loss_class.has_curvature_of(card.loss_class):  # not the loss of every record
-                whom += ", record by record"
-        return f"It is about {whom}, and the problem here is {problem.name}."
+                subject += ", record by record"
+        return f"It is about {subject}, and the problem here is {problem.name}."
     hides_items = card.kind == "upper" and card.level == "item" and card.privacy != "none"
     if point.m > 1 and hides_items:
         return f"It hides one item, and a user has m={point.m} of them."
@@ -266,7 +266,7 @@ def _slopes(point: Scenario, slug: str) -> tuple[tuple[str, float], ...]:
 def _slope(point: Scenario, slug: str, axis: str) -> float:
     field = "rho" if axis == "epsilon" and point.rho is not None else axis
     try:
-        low, high = (_moved(point, field, up) for up in (False, True))
+        low, high = (_moved_value(point, field, up) for up in (False, True))
     except InvalidInput:
         return math.nan
     values = [_row(p, slug).value for p in (low, high)]
@@ -276,15 +276,15 @@ def _slope(point: Scenario, slug: str, axis: str) -> float:
     return math.log(values[1] / values[0]) / width
 
 
-def _moved(point: Scenario, field: str, up: bool) -> Scenario:
+def _moved_value(point: Scenario, field: str, is_up: bool) -> Scenario:
     value = getattr(point, field)
     if field in ("n", "d"):
         unit = GROUP_SIZE if field == "d" and point.geometry == "group-l1" else 1
         step = unit * max(1, round(value * (STEP - 1) / unit))
-        moved = value + step if up else max(unit, value - step)
+        new_value = value + step if is_up else max(unit, value - step)
     else:
-        moved = value * STEP if up else value / STEP
-    return replace(point, **{field: moved}).validate(sampling=False)
+        new_value = value * STEP if is_up else value / STEP
+    return replace(point, **{field: new_value}).validate(sampling=False)
 
 
 # -- where Explore draws it ---------------------------------------------------------------------
@@ -296,14 +296,14 @@ def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
     An upper bound brings its own method; a lower one, or earlier work's, the default methods.
     """
     problem = point.problem if point.problem in card.problems else card.problems[0]
-    alone = card.level == "item" and (problem == "mean" or card.privacy != "none")
-    items = 1 if alone else point.m
+    is_alone = card.level == "item" and (problem == "mean" or card.privacy != "none")
+    items = 1 if is_alone else point.m
     if card.level == "user" and items == 1:
         items = 10
     level: Literal["item", "user"] = "user" if items > 1 else "item"
-    known = methods_for(problem, level)
+    slugs = methods_for(problem, level)
     methods = default_methods(problem, level)
-    if card.method in known:
+    if card.method in slugs:
         public = tuple(m for m in methods if method_card(m).privacy == "none")
         methods = tuple(dict.fromkeys((*public, card.method)))
     return replace(point, problem=problem, m=items, methods=methods)

@@ -103,13 +103,13 @@ def errors_of(outcomes: Sequence[Outcome], method: str) -> Errors:
 
     Raises `InvalidInput` if some are missing.
     """
-    mine = {(float(o.x or 1), o.trial): o.error for o in outcomes if o.method == method}
-    items = sorted({m for m, _ in mine})
-    trials = sorted({t for _, t in mine})
-    whole = len(mine) == len(items) * len(trials) > 0
-    require(whole, "outcomes", f"those of every m and trial of {method}", f"{len(mine)}")
+    own_errors = {(float(o.x or 1), o.trial): o.error for o in outcomes if o.method == method}
+    items = sorted({m for m, _ in own_errors})
+    trials = sorted({t for _, t in own_errors})
+    whole = len(own_errors) == len(items) * len(trials) > 0
+    require(whole, "outcomes", f"those of every m and trial of {method}", f"{len(own_errors)}")
     return Errors(
         method=method,
         items=np.array(items),
-        risks=np.array([[mine[m, t] for t in trials] for m in items]),
+        risks=np.array([[own_errors[m, t] for t in trials] for m in items]),
     )

@@ -31,50 +31,50 @@ class UsersNeeded:
     method: str
     printed: bool  # with the paper's constants; otherwise calibrated
     # the least n at a `UserLevel`, whose own n does not count; infinite where there is none
-    least: Callable[[UserLevel], float]
+    least_users: Callable[[UserLevel], float]
 
 
-def theorem_accelerated(at: UserLevel) -> float:
+def theorem_accelerated(level: UserLevel) -> float:
     r"""Return the least n for Theorem C.1: :math:`n^{1-q}(1-2^{-q})>\frac{100\ln(20nmde^
     \varepsilon/\delta)}\varepsilon` at the best q; its condition delta < 1/(nm) is another.
     """
 
     def works(n: int) -> bool:
-        where = at.with_users(n)
-        logarithm = math.log(20) + where.log_size + at.epsilon + at.log_delta
-        return best_share(n) > 100 * logarithm / at.epsilon
+        with_n = level.with_users(n)
+        logarithm = math.log(20) + with_n.log_size + level.epsilon + level.log_delta
+        return best_share(n) > 100 * logarithm / level.epsilon
 
     return least_users(works)
 
 
-def printed_accelerated_run(at: UserLevel) -> float:
+def printed_accelerated_run(level: UserLevel) -> float:
     """Return the least n at which Algorithm 3 runs as printed, delta < 1/(nm) included."""
     try:
-        printed_phases(at.with_users(2))
+        printed_phases(level.with_users(2))
     except NotApplicable as refused:
-        needed = dict(refused.changes).get("n")
-        return math.inf if needed is None else float(needed)
+        required = dict(refused.changes).get("n")
+        return math.inf if required is None else float(required)
     return 2.0
 
 
-def calibrated_accelerated(at: UserLevel) -> float:
+def calibrated_accelerated(level: UserLevel) -> float:
     """Return the least n at which a single step of calibrated Algorithm 3 passes its test."""
-    tau = practical_tau(at)
-    least = least_users_of(lambda users, steps: calibrated_filter(at, tau, users, steps), 1)
-    return math.inf if least is None else float(least)
+    tau = practical_tau(level)
+    smallest = least_users_of(lambda users, steps: calibrated_filter(level, tau, users, steps), 1)
+    return math.inf if smallest is None else float(smallest)
 
 
 NEEDS = (
     UsersNeeded(
-        slug="theorem-c1", method="user.accelerated", printed=True, least=theorem_accelerated
+        slug="theorem-c1", method="user.accelerated", printed=True, least_users=theorem_accelerated
     ),
     # Theorem B.1: n^(1-q) (1 - 2^-q) >= 100 ln(n/delta) / epsilon at the best q
     UsersNeeded(
         slug="theorem-b1",
         method="user.phased-sgd",
         printed=True,
-        least=lambda at: least_users(
-            lambda n: best_share(n) >= 100 * (math.log(n) + at.log_delta) / at.epsilon
+        least_users=lambda level: least_users(
+            lambda n: best_share(n) >= 100 * (math.log(n) + level.log_delta) / level.epsilon
         ),
     ),
     # the first phase of Algorithm 1 fills the printed groups
@@ -82,42 +82,44 @@ NEEDS = (
         slug="groups-printed",
         method="user.phased-sgd",
         printed=True,
-        least=lambda at: least_users(
-            lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(at.with_users(n))
+        least_users=lambda level: least_users(
+            lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(level.with_users(n))
         ),
     ),
     UsersNeeded(  # three phases of twenty steps: theory/lowy-liu-asi.md, 2.3
         slug="recommended-c1",
         method="user.accelerated",
         printed=False,
-        least=lambda at: float(full_batch_users(at, phases=3, steps=20)),
+        least_users=lambda level: float(full_batch_users(level, phases=3, steps=20)),
     ),
     UsersNeeded(
         slug="step-calibrated",
         method="user.accelerated",
         printed=False,
-        least=calibrated_accelerated,
+        least_users=calibrated_accelerated,
     ),
     UsersNeeded(  # the groups that the calibrated test of Algorithm 1 takes, a user in each
         slug="groups-calibrated",
         method="user.phased-sgd",
         printed=False,
-        least=lambda at: float(recommended_count(at.epsilon, at.delta)),
+        least_users=lambda level: float(recommended_count(level.epsilon, level.delta)),
     ),
 )
 
 
-def frontier(at: UserLevel, epsilons: Sequence[float] = EPSILONS) -> dict[str, tuple[float, ...]]:
+def frontier(
+    level: UserLevel, epsilons: Sequence[float] = EPSILONS
+) -> dict[str, tuple[float, ...]]:
     """Return the least users of every one of `NEEDS`, over epsilon."""
-    points = [replace(at, epsilon=epsilon) for epsilon in epsilons]
-    return {need.slug: tuple(need.least(point) for point in points) for need in NEEDS}
+    points = [replace(level, epsilon=epsilon) for epsilon in epsilons]
+    return {need.slug: tuple(need.least_users(point) for point in points) for need in NEEDS}
 
 
-def most_users(at: UserLevel) -> float:
+def most_users(level: UserLevel) -> float:
     r"""Return :math:`\frac1{\delta m}`, below which n must be for Theorem 3.2 and Algorithm 3."""
-    return 1 / (at.delta * at.m)
+    return 1 / (level.delta * level.m)
 
 
-def batch_shortfall(at: UserLevel) -> float:
+def batch_shortfall(level: UserLevel) -> float:
     """Return how many times as many users a step of Algorithm 3 as printed wants as there are."""
-    return batch_ratio(at, best_decay(at.n))
+    return batch_ratio(level, best_decay(level.n))

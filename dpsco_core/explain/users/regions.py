@@ -101,9 +101,9 @@ def bounds_map(
     for i, n in enumerate(users):
         for j, m in enumerate(items):
             setting = unit_setting(n, m, d, epsilon, delta, condition, loss)
-            for k, which in enumerate(chosen):
-                values[k, i, j] = which.value(setting)
-                holds[k, i, j] = not which.failures(setting)
+            for k, index in enumerate(chosen):
+                values[k, i, j] = index.value(setting)
+                holds[k, i, j] = not index.failures(setting)
             if basis == "proven":
                 yield _map(methods, users, items, values, holds)
     yield _map(methods, users, items, values, holds)

@@ -42,11 +42,6 @@ class ClippedPlan(Plan):
         """What makes the clipped mean rho-zCDP."""
         return GaussianNoise(l2_sensitivity=self.l2_sensitivity, rho=self.rho)
 
-    @cached_property  # one mechanism serves every run of the plan
-    def noise(self) -> GaussianNoise:
-        """What makes the clipped mean rho-zCDP."""
-        return GaussianNoise(l2_sensitivity=self.l2_sensitivity, rho=self.rho)
-
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleClipping(PrivateMethod):

@@ -170,12 +170,9 @@ def _plan(
         required_count = least_count(
             lambda k: plan_for(k) is not None, count, 2 * count, MOST_POINTS
         )
-        needed = "more than a billion" if required_count is None else required_count
         raise NotApplicable(
-            f"{problem}; it needs {needed}.",
-            nearest=""
-            if required_count is None
-            else f"{required_count} points, or a larger epsilon",
+            f"{problem}; it needs {required_count or 'more than a billion'}.",
+            nearest=f"{required_count} points, or a larger epsilon" if required_count else "",
         )
     return plan
 

@@ -25,10 +25,10 @@ from dpsco_core.explain.lessons import (
     BIAS,
     CUT,
     GAUSSIAN,
-    LOOKED,
     NOISE,
     PRIVATE,
     RADII,
+    RADII_SHOWN,
     RIGHT,
     SAMPLING,
     STUDENT,
@@ -206,7 +206,7 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
 
 def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() -> None:
     best = min(radius_parts().items(), key=lambda item: item[1].error)[0]
-    near = [sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, LOOKED)]
+    near = [sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, RADII_SHOWN)]
     assert near[0] < near[1] and "more radii near the best one" in WORDS["look"].text
 
 

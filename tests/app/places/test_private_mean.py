@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from dpsco_app.parts.touch.modules import text
-from dpsco_core.explain.picture import SHOWN
+from dpsco_core.explain.picture import SHOWN_RECORDS
 from tests.app.places.test_one_run import open_at
 
 
@@ -24,8 +24,8 @@ def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_
         sample = sent(app)
         for name, value in query.items():
             assert sample[name] == float(value)
-        many = int(query["n"]) > SHOWN
-        assert len(sample["records"]) == min(int(query["n"]), SHOWN)
+        many = int(query["n"]) > SHOWN_RECORDS
+        assert len(sample["records"]) == min(int(query["n"]), SHOWN_RECORDS)
         assert any("500 of the 12,345 records are drawn" in c.value for c in app.caption) == many
         assert any("not private itself" in c.value for c in app.main.caption)
     names = re.findall(r'<input[^>]* name="(\w+)"', text("picture.html"))

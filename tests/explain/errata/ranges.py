@@ -22,19 +22,19 @@ def recorded(
     patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
 ) -> list[T]:
     """Return what `name` of a module made while `run` ran."""
-    make, made = getattr(module, name), []
+    make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
-        kept: T = make(*args, **kwargs)
-        assert isinstance(kept, kind)
-        made.append(kept)
-        return kept
+        result: T = make(*args, **kwargs)
+        assert isinstance(result, kind)
+        records.append(result)
+        return result
 
     patch.setattr(module, name, record)
     run()
     patch.undo()
-    assert made
-    return made
+    assert records
+    return records
 
 
 def decays(n: int) -> list[float]:
@@ -42,22 +42,25 @@ def decays(n: int) -> list[float]:
     return [k / (10 * math.log(n)) for k in range(1, 40)]
 
 
-def theorem_b1(at: UserLevel) -> bool:
+def theorem_b1(level: UserLevel) -> bool:
     """Lowy et al., Theorem B.1, with the epsilon of Theorem 2.1, at the best q."""
-    enough = any(
-        at.n ** (1 - q) >= 100 / (1 - 2**-q) * (math.log(at.n) + at.log_delta) / at.epsilon
-        for q in decays(at.n)
+    has_enough = any(
+        level.n ** (1 - q)
+        >= 100 / (1 - 2**-q) * (math.log(level.n) + level.log_delta) / level.epsilon
+        for q in decays(level.n)
     )
-    return enough and at.epsilon <= 10
+    return has_enough and level.epsilon <= 10
 
 
-def theorem_c1(at: UserLevel) -> bool:
+def theorem_c1(level: UserLevel) -> bool:
     """Theorem C.1, at the best q."""
-    size = math.log(20) + at.log_size + at.epsilon + at.log_delta
-    enough = any(at.n ** (1 - q) > 100 * size / (at.epsilon * (1 - 2**-q)) for q in decays(at.n))
-    return enough and at.epsilon <= 10
+    size = math.log(20) + level.log_size + level.epsilon + level.log_delta
+    has_enough = any(
+        level.n ** (1 - q) > 100 * size / (level.epsilon * (1 - 2**-q)) for q in decays(level.n)
+    )
+    return has_enough and level.epsilon <= 10
 
 
-def theorem_c3(at: UserLevel) -> bool:
+def theorem_c3(level: UserLevel) -> bool:
     """Theorem C.3, and D.3: with Theorem C.1's condition on n."""
-    return theorem_c1(at) and at.delta * at.n * at.m < 1
+    return theorem_c1(level) and level.delta * level.n * level.m < 1

@@ -33,8 +33,8 @@ def test_one_step_is_lemma_2_with_one_record_a_step() -> None:
         # Both laws of the step in units of L, the neighbour's record reversed: by quadrature.
         std = math.sqrt(-3 * math.log(delta)) / local
         x = np.linspace(-12 * std, 12 * std + 2, 400_001)
-        first = norm.pdf(x, 2, std) / n + (1 - 1 / n) * norm.pdf(x, 0, std)
-        excess = first - math.exp(math.expm1(local) / n) * norm.pdf(x, 0, std)
+        density = norm.pdf(x, 2, std) / n + (1 - 1 / n) * norm.pdf(x, 0, std)
+        excess = density - math.exp(math.expm1(local) / n) * norm.pdf(x, 0, std)
         exact = float(np.maximum(excess, 0).sum() * (x[1] - x[0]))
         assert exact == pytest.approx(actual, rel=1e-3)
 
@@ -97,8 +97,8 @@ def test_the_deltas_of_theorem_6_add_up_in_spite_of_its_proof() -> None:
     for delta, printed in zip(column(finding, "δ"), column(finding, "printed δ + δ′"), strict=True):
         assert delta > 0 and printed < 1
         # Theorem 5 as printed at the theorem's own noise: sqrt(3 log(1/x)) = 8 sqrt(log(1/delta)).
-        own = delta ** (64 / 3)
-        assert 2 * own + delta <= printed
+        own_delta = delta ** (64 / 3)
+        assert 2 * own_delta + delta <= printed
     assert erratum("arora.delta-sum").severity == "misprint"
 
 

@@ -61,10 +61,10 @@ def test_every_setting_satisfies_the_conditions_of_the_theorem(
     run: Callable[[], runs.Finding],
     holds: Callable[[UserLevel], bool],
 ) -> None:
-    for at in recorded(monkeypatch, runs, "_at", run, UserLevel):
-        assert holds(at), at
+    for level in recorded(monkeypatch, runs, "_level", run, UserLevel):
+        assert holds(level), level
         if holds is theorem_b1:
-            assert fills_groups(at)  # or the algorithm cannot run at all
+            assert fills_groups(level)  # or the algorithm cannot run at all
 
 
 def test_the_condition_of_theorem_b1_holds_where_its_groups_are_empty(
@@ -72,17 +72,17 @@ def test_the_condition_of_theorem_b1_holds_where_its_groups_are_empty(
 ) -> None:
     finding = runs.empty_groups()
     empty = [row for row in finding.rows if row[4:] == ("holds", "no")]
-    settings = recorded(monkeypatch, runs, "_at", runs.empty_groups, UserLevel)
+    settings = recorded(monkeypatch, runs, "_level", runs.empty_groups, UserLevel)
     for row in empty:
-        (at,) = (s for s in settings if (s.n, s.m) == row[:2])
-        assert theorem_b1(at)
+        (level,) = (s for s in settings if (s.n, s.m) == row[:2])
+        assert theorem_b1(level)
     assert empty
 
 
 def test_no_decay_fills_the_groups_of_ten_thousand_users() -> None:
     for m in (1, 10**6):
-        at = UserLevel(n=10_000, m=m, d=1, epsilon=1.0, delta=0.5)
-        assert not any(fills_groups(at, k / 1000) for k in range(1, 3000))
+        level = UserLevel(n=10_000, m=m, d=1, epsilon=1.0, delta=0.5)
+        assert not any(fills_groups(level, k / 1000) for k in range(1, 3000))
 
 
 def test_the_hub_and_its_petals_are_as_many_as_algorithm_3_draws() -> None:
@@ -110,10 +110,10 @@ def test_the_gaussian_definition_holds_where_the_proofs_use_it() -> None:
 def test_the_chain_of_theorem_c1_is_followed_at_batches_that_the_phase_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for at in recorded(monkeypatch, runs, "_at", runs.missing_logarithm, UserLevel):
-        users = phase_users(at.n, 1, best_decay(at.n))
-        batch = printed_batch(at, users, 10**7)
-        assert users * at.epsilon / math.sqrt(10**7) <= batch <= users
+    for level in recorded(monkeypatch, runs, "_level", runs.missing_logarithm, UserLevel):
+        users = phase_users(level.n, 1, best_decay(level.n))
+        batch = printed_batch(level, users, 10**7)
+        assert users * level.epsilon / math.sqrt(10**7) <= batch <= users
 
 
 def test_no_constant_makes_the_printed_noise_enough_for_its_proof() -> None:
@@ -125,9 +125,9 @@ def test_no_constant_makes_the_printed_noise_enough_for_its_proof() -> None:
 
 def test_the_users_with_several_slots_are_among_as_many_as_the_paper_draws() -> None:
     finding = runs.repeated_users()
-    for users, drawn in zip(column(finding, "users"), column(finding, "drawn"), strict=True):
+    for users, draw_count in zip(column(finding, "users"), column(finding, "drawn"), strict=True):
         # At m = 1, epsilon = 1 and delta = 1e-6.
-        assert users >= drawn >= 500 * (2 * math.log(users) + 1 + math.log(1e6))
+        assert users >= draw_count >= 500 * (2 * math.log(users) + 1 + math.log(1e6))
 
 
 def test_the_mean_norm_in_a_ball_is_that_of_lemma_d1() -> None:

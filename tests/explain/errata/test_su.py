@@ -59,11 +59,16 @@ def test_the_caps_on_the_accuracy_are_compared_where_theorem_2_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     d, rank, smoothness = 200, 1, 1.0  # an l1 ball of radius 1 has the width that is used
-    for at in recorded(monkeypatch, runs, "Objective", runs.accuracy_cap, Objective):
+    for objective in recorded(monkeypatch, runs, "Objective", runs.accuracy_cap, Objective):
         r = min(d, 2 * rank)
-        scale = (r * smoothness * at.diameter / (at.epsilon * at.lipschitz)) ** 2
-        assert at.n >= scale and at.n >= math.sqrt(d * at.log_delta) / at.epsilon
-        assert at.epsilon < 1
+        scale = (
+            r * smoothness * objective.diameter / (objective.epsilon * objective.lipschitz)
+        ) ** 2
+        assert (
+            objective.n >= scale
+            and objective.n >= math.sqrt(d * objective.log_delta) / objective.epsilon
+        )
+        assert objective.epsilon < 1
 
 
 def test_remark_1_gives_the_rate_of_theorem_2_with_its_own_power_alone() -> None:
@@ -76,20 +81,23 @@ def test_remark_1_gives_the_rate_of_theorem_2_with_its_own_power_alone() -> None
 
 @pytest.mark.parametrize("radius", [1.0, 1.25, 2.0, 5.0])
 def test_the_losses_of_the_interval_satisfy_assumption_2(radius: float) -> None:
-    at = runs.Curved(radius=radius)
-    assert 0 < at.epsilon < 1 and 0 < at.delta < 1
+    objective = runs.Curved(radius=radius)
+    assert 0 < objective.epsilon < 1 and 0 < objective.delta < 1
     theta = np.linspace(-radius, radius, 4001)
-    climb = at.slope * np.clip(theta / at.half_width, -1, 1)
-    for slope in (0 * theta, climb, at.slope + 0 * theta):
-        gradient = at.curvature * theta + slope
+    climb = objective.slope * np.clip(theta / objective.half_width, -1, 1)
+    for slope in (0 * theta, climb, objective.slope + 0 * theta):
+        gradient = objective.curvature * theta + slope
         assert np.abs(gradient).max() <= 1 + 1e-12  # 1-Lipschitz
         steps = np.diff(gradient) / np.diff(theta)
-        assert steps.max() <= at.smoothness * (1 + 1e-9)
+        assert steps.max() <= objective.smoothness * (1 + 1e-9)
         # Definition 7 in the norm |theta|/R of the interval.
-        assert (steps * radius**2).min() >= at.modulus * (1 - 1e-9)
+        assert (steps * radius**2).min() >= objective.modulus * (1 - 1e-9)
     rank, d = 1, 1
-    printed = min(d, 2 * rank) * at.smoothness / (at.epsilon * at.n) - at.modulus
-    assert at.ridge == max(printed, 0.0)
+    printed = (
+        min(d, 2 * rank) * objective.smoothness / (objective.epsilon * objective.n)
+        - objective.modulus
+    )
+    assert objective.ridge == max(printed, 0.0)
 
 
 def test_theorem_3_is_not_private_on_an_interval() -> None:
@@ -101,30 +109,33 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
         strict=True,
     ):
         # The chances by running the algorithm: minimisers of both objectives at drawn noise.
-        at, draws = runs.Curved(radius=radius), 400_000
+        objective, draws = runs.Curved(radius=radius), 400_000
         noise = np.random.default_rng(7).normal(size=draws) * printed_linear_std(
-            1.0, at.epsilon, at.delta
+            1.0, objective.epsilon, objective.delta
         )
         theta = np.linspace(-radius, radius, 200_001)
-        shared = at.n * (at.curvature + 2 * at.ridge) * theta
+        shared = objective.n * (objective.curvature + 2 * objective.ridge) * theta
         for chance, slope in (
-            (curved, at.slope * np.clip(theta / at.half_width, -1, 1)),
-            (straight, at.slope + 0 * theta),
+            (curved, objective.slope * np.clip(theta / objective.half_width, -1, 1)),
+            (straight, objective.slope + 0 * theta),
         ):
             minimiser = np.interp(-noise, shared + slope, theta)
-            seen = float((np.abs(minimiser) <= at.half_width).mean())
-            assert abs(seen - chance) < 5.5 * math.sqrt(chance / draws)  # 1e-6 each way or less
+            share = float((np.abs(minimiser) <= objective.half_width).mean())
+            assert abs(share - chance) < 5.5 * math.sqrt(chance / draws)  # 1e-6 each way or less
     assert column(finding, "over claim")[2] > 6000
     assert erratum("su.modulus-units").severity == "not private as printed"
 
 
 def test_the_stray_epsilon_is_shown_where_theorem_4_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     d, modulus = 5, 1.0  # an l2 ball of radius 1 in four or five dimensions has the width used
-    for at in recorded(monkeypatch, runs, "Objective", runs.stray_epsilon, Objective):
-        assert at.epsilon < 1
-        assert at.n >= (at.lipschitz * at.diameter / modulus) ** 2
-        assert at.n >= (at.diameter * d * 1.0 / (at.lipschitz * at.epsilon)) ** 2
-        assert at.n >= math.sqrt(d * at.log_delta) / at.epsilon
+    for objective in recorded(monkeypatch, runs, "Objective", runs.stray_epsilon, Objective):
+        assert objective.epsilon < 1
+        assert objective.n >= (objective.lipschitz * objective.diameter / modulus) ** 2
+        assert (
+            objective.n
+            >= (objective.diameter * d * 1.0 / (objective.lipschitz * objective.epsilon)) ** 2
+        )
+        assert objective.n >= math.sqrt(d * objective.log_delta) / objective.epsilon
 
 
 def test_the_printed_index_is_used_as_printed() -> None:
@@ -153,8 +164,8 @@ def test_the_norm_of_the_surface_experiment_is_one_of_definition_3() -> None:
     x, y = rng.normal(size=(2, 20_000, 2))
     square = (x**4).sum(1) ** 0.5
     gradient = 2 * x**3 / square[:, None]
-    left = ((x + y) ** 4).sum(1) ** 0.5 - square - (gradient * y).sum(1)
-    assert (left <= 3 * (y**4).sum(1) ** 0.5 + 1e-9).all()
+    increase = ((x + y) ** 4).sum(1) ** 0.5 - square - (gradient * y).sum(1)
+    assert (increase <= 3 * (y**4).sum(1) ** 0.5 + 1e-9).all()
 
 
 def test_the_hidden_constant_is_that_of_epsilons_that_theorem_9_covers() -> None:
