@@ -70,7 +70,7 @@ class SignWords(WordPrior):
                 return self.carried(np.where(count > 0, left, math.sqrt(d)))
 
             return tabulated(last, by_distance)
-        epsilon, delta = level
+        epsilon, delta = min(level[0], 600.0), level[1]  # One spike leaves nothing from there on.
         packed = products("linear", d, epsilon, delta)
 
         def by_groups(count: Floats) -> Floats:
