@@ -27,8 +27,8 @@ class SignWords(WordPrior):
 
     Examples
     --------
-    >>> round(SignWords(d=16, exponent=1.5).start, 12)
-    2.519842099789
+    >>> round(SignWords(d=8, exponent=1.5).start, 12)
+    2.0
     """
 
     d: int  # at least 1
