@@ -231,8 +231,9 @@ def missing_span(scenario: Scenario) -> Missing | None:
 
     Examples
     --------
-    >>> missing_span(Scenario(geometry="l1")), missing_span(Scenario())
-    ('lower bound on the set', None)
+    >>> hinge = Scenario(problem="hinge", methods=("sco.clipped",))
+    >>> missing_span(hinge), missing_span(Scenario(geometry="l1"))
+    ('upper bound', None)
     """
     windows = [_span(x, point) for x, point in scenario.points()]
     lacking = [one for one in windows if not isinstance(one, Span)]
