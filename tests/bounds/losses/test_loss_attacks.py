@@ -90,7 +90,7 @@ def excess(problem: Any, z: float, odds: Floats) -> Floats:
         chance = np.array([(1 + share) / 2, (1 - share) / 2])
     up, down = (problem.link.value(answers, np.full(801, y)) for y in labels)
     least = -float(chance @ np.log(chance)) if problem is Logistic else 0.0
-    own = chance[0] * up + chance[1] * down - least  # of each answer, where the sign is 1
+    own = chance[0] * up + chance[1] * down - least  # excess of every answer, where the sign is 1
     other = chance[1] * up + chance[0] * down - least
     grid = np.linspace(-40, 40, 1601)  # By these log-odds the answer is chosen.
     chosen = (expit(grid)[:, None] * own + expit(-grid)[:, None] * other).argmin(axis=1)
