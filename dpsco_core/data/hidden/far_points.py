@@ -139,7 +139,7 @@ class FarPoints(HardInstance):
         return self.distance
 
     def central_direction(self, k: float) -> float:
-        return 2 * self.distance
+        return self.distance + self.mean_norm
 
     def raw_coordinate(self, k: float) -> float:
         r"""Return :math:`E|Z_j|^k`: of the axis, and of the diagonal."""
