@@ -33,7 +33,7 @@ Missing = Literal[
     "room between the bounds",
 ]
 # Whose upper bounds hold for a notion, and whose lower bounds bind it.
-_ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
+ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
     "zcdp": ("zcdp", "pure"),
     "approx": ("zcdp", "pure", "approx"),
@@ -111,7 +111,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     where = of_class(point.setting)
     problem = problem_card(point.problem)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
-    wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
+    wanted = {"upper": ATTAINED[notion], "lower": binding(point.budget)}
     # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
     # Only for the losses of the hard instances are these all losses of the lower bounds' class.
     own = loss.curvature == "linear" or loss.squared_distance
