@@ -18,6 +18,7 @@ from dpsco_core.cli.budget import add_budget
 from dpsco_core.cli.errata import add_errata
 from dpsco_core.cli.experiment import add_experiment
 from dpsco_core.cli.fano import add_fano
+from dpsco_core.cli.matrix import add_matrix
 from dpsco_core.cli.need import add_need
 from dpsco_core.cli.page import add_page, make_page
 from dpsco_core.cli.run import print_run
@@ -46,7 +47,16 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-ADD_COMMANDS = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
+ADD_COMMANDS = (
+    add_about,
+    add_audit,
+    add_budget,
+    add_errata,
+    add_experiment,
+    add_fano,
+    add_matrix,
+    add_need,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -34,7 +34,7 @@ Missing = Literal[
     "room between the bounds",
 ]
 # Whose upper bounds hold for a notion, and whose lower bounds bind it.
-_ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
+ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
     "zcdp": ("zcdp", "pure"),
     "approx": ("zcdp", "pure", "approx"),
@@ -113,7 +113,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     laws = laws_for(problem.loss_class)
     conditions = of_class(point.setting, laws)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
-    notions = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
+    notions = {"upper": ATTAINED[notion], "lower": binding(point.budget)}
     # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
     # Only for the losses of the hard instances are these all losses of the lower bounds' class.
     is_special = loss.curvature == "linear" or loss.squared_distance

@@ -1,0 +1,54 @@
+"""The table of the sharpest constants: the best explicit bounds of either kind, side by side."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from dpsco_core.explain.matrix import BUDGETS
+from dpsco_core.explain.window import Notion, Window, window
+from dpsco_core.scenario import Scenario
+
+PROBLEMS = ("mean", "linear")
+SIZES = ((1000, 8), (10_000, 20), (100_000, 100))  # n and d
+ORDERS = (2.0, 3.0, 4.0)
+DIAMETER = 2.0  # of the l2 ball that holds the mean, or the parameters: R = r = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The best explicit bounds at one setting: coordinate moments of 1, and R = 1."""
+
+    problem: str
+    notion: Notion
+    n: int
+    d: int
+    p: float
+    window: Window
+
+    @property
+    def command(self) -> str:
+        """The command that evaluates both of them again."""
+        budget = " ".join(
+            f"--{name} {value:g}"
+            for name, value in BUDGETS[self.notion].items()
+            if value is not None
+        )
+        return (
+            f"dpsco bounds --problem {self.problem} --n {self.n} --d {self.d} --p {self.p:g} "
+            f"--diameter {DIAMETER:g} {budget}"
+        )
+
+
+def scenario_of(problem: str, notion: Notion, n: int, d: int, p: float) -> Scenario:
+    """Return the scenario of a row."""
+    fields: dict[str, Any] = dict(BUDGETS[notion])
+    return Scenario(problem=problem, n=n, d=d, p=p, diameter=DIAMETER, methods=(), **fields)
+
+
+def constants(problem: str | None = None) -> Iterator[Row]:
+    """Yield the rows of a problem, or of both, by budget, order and size."""
+    problems = PROBLEMS if problem is None else (problem,)
+    for name, notion, p, (n, d) in product(problems, BUDGETS, ORDERS, SIZES):
+        here = window(scenario_of(name, notion, n, d, p), notion)
+        yield Row(problem=name, notion=notion, n=n, d=d, p=p, window=here)

@@ -1,0 +1,142 @@
+"""The matrix: in which cells methods run, and bounds with proven constants hold.
+
+A cell is a problem on a constraint set, under a kind of budget, with m items per user.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.classes import binding
+from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for, make_method, methods_under, problem_card
+from dpsco_core.explain.window import ATTAINED, Notion
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.scenario import Scenario
+
+ITEMS = (1, 16)
+BUDGETS: dict[Notion, dict[str, float | None]] = {
+    "zcdp": {"epsilon": None, "delta": None, "rho": 0.5},
+    "approx": {"epsilon": 1.0, "delta": 1e-6},
+    "pure": {"epsilon": 1.0, "delta": 0.0},
+}
+SIZES: dict[str, Any] = {"n": 2000, "d": 10, "p": 2.0}
+NO_USER_UPPER = (
+    "At user level explicit upper bounds are proven for means and squared distances only; for "
+    "other losses there are rates."
+)
+EXPONENT = 1.5  # q of the geometry lq
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A problem on a set, under a kind of budget, and what the catalogue has there."""
+
+    problem: str
+    geometry: str
+    budget: Notion
+    m: int
+    methods: tuple[str, ...]  # the private methods that run there
+    uppers: tuple[str, ...]  # the explicit upper bounds on means that hold and are finite
+    lowers: tuple[str, ...]  # the explicit lower bounds over its own class that are positive
+    # those over a wider class of losses, whose hardest case is none of this problem
+    wider: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The cell in a few words, such as ``"hinge l1 zcdp 1"``."""
+        return f"{self.problem} {self.geometry} {self.budget} {self.m}"
+
+    @property
+    def no_upper(self) -> str:
+        """Why no explicit upper bound holds where methods run; empty where one does."""
+        if self.uppers or not self.methods:
+            return ""
+        return NO_USER_UPPER if self.m > 1 else "No explicit upper bound is proven here."
+
+    @property
+    def no_lower(self) -> str:
+        """Why no explicit lower bound holds where methods run; empty where one does."""
+        if self.lowers or self.wider or not self.methods:
+            return ""
+        return "No explicit lower bound is proven on this set yet."
+
+
+def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario | None:
+    """Return the scenario at which a cell is looked at; None where the problem is not posed."""
+    fields: dict[str, Any] = {**SIZES, **BUDGETS[budget]}
+    if geometry == "lq":
+        fields["q"] = EXPONENT
+    try:
+        return Scenario(problem=problem, geometry=geometry, m=m, methods=(), **fields).validate(
+            sampling=False
+        )
+    except InvalidInput:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def cell(problem: str, geometry: str, budget: Notion, m: int) -> Cell | None:
+    """Return what the catalogue has in a cell; None where the problem is not posed there."""
+    at = scenario_of(problem, geometry, budget, m)
+    if at is None:
+        return None
+    loss = problem_card(problem).loss_class
+    comparable = [
+        b
+        for b in bounds_for(problem, at.level)
+        if (b.card.constant, b.card.guarantee) == ("explicit", "expectation")
+        and b.card.quantity == problem_card(problem).quantity
+    ]
+    lowers = [
+        b for b in comparable if b.card.kind == "lower" and b.card.privacy in binding(at.budget)
+    ]
+    lowers = [b for b in lowers if not b.card.of_law and _holds(b, at)]
+    own = [b for b in lowers if b.card.applies_to(loss)]
+    uppers = [
+        b for b in comparable if b.card.kind == "upper" and b.card.privacy in ATTAINED[budget]
+    ]
+    return Cell(
+        problem=problem,
+        geometry=geometry,
+        budget=budget,
+        m=m,
+        methods=tuple(s for s in methods_under(problem, at.level, budget) if _runs(s, at)),
+        uppers=_slugs(b for b in uppers if _holds(b, at)),
+        lowers=_slugs(iter(own)),
+        wider=_slugs(b for b in lowers if b not in own),
+    )
+
+
+def matrix(problem: str | None = None) -> Iterator[Cell]:
+    """Yield the cells of a problem, or of all of them, in the order of the catalogue."""
+    for slug in PROBLEM_SLUGS if problem is None else (problem,):
+        for geometry in GEOMETRIES:
+            for budget in BUDGETS:
+                for m in ITEMS:
+                    one = cell(slug, geometry, budget, m)
+                    if one is not None:
+                        yield one
+
+
+def _slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
+    return tuple(b.card.slug for b in bounds)
+
+
+def _holds(bound: Bound, at: Scenario) -> bool:
+    setting = at.setting
+    if bound.failures(setting) or bound.elsewhere(setting):
+        return False
+    value = bound.value(setting)
+    return value > 0 if bound.card.kind == "lower" else math.isfinite(value)
+
+
+def _runs(slug: str, at: Scenario) -> bool:
+    try:
+        make_method(slug, "tight", "practical").plan(replace(at, methods=(slug,)).setting)
+    except NotApplicable:
+        return False
+    return True
