@@ -243,7 +243,7 @@ def test_a_cube_at_the_wrong_place_or_by_the_l2_norm_alone_leaves_the_set() -> N
     rng = np.random.default_rng(0)
     for kind, geometry in SETS.items():
         body = geometry.constraint(15, 1.0)
-        side = 1 / math.sqrt(15)  # of a cube of norm 1
+        side = 1 / math.sqrt(15)  # The cube has norm 1.
         words = rng.choice([-1.0, 1.0], size=(20, 15))
         assert not any(body.contains(side * word, 1e-9) for word in words), kind
     simplex = SETS["simplex"].constraint(6, 1.0)
