@@ -74,8 +74,8 @@ class Corners(TwoPoint):
 class SignBlocks(TwoPoint):
     r"""Hidden signs in a hidden block of five coordinates; the others are 0.
 
-    Formulas, parameters and errors: `TwoPoint`; d is at least 5, and what is left of d beyond whole
-    blocks is never in one.
+    Formulas, parameters and errors: `TwoPoint`. What is left of d beyond whole blocks is never in
+    one; fewer than five coordinates are one block.
 
     Examples
     --------
@@ -93,24 +93,23 @@ class SignBlocks(TwoPoint):
         summary="A rare spike with hidden signs in one hidden block of five coordinates: the "
         "instance of the bounds on the group-l1 ball and on sparse vectors.",
     )
-    smallest_d = GROUP_SIZE
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pattern is not None:
             places = np.flatnonzero(self.pattern)
-            valid = len(self.pattern) == self.d and len(places) == GROUP_SIZE
+            valid = len(self.pattern) == self.d and len(places) == self.weight
             valid = valid and set(self.pattern) <= {-1, 0, 1}
             valid = valid and places[0] % GROUP_SIZE == 0 and places[-1] - places[0] < GROUP_SIZE
-            must = f"{self.d} numbers, signs in one block of {GROUP_SIZE} and 0 elsewhere"
+            must = f"{self.d} numbers, signs in one block of {self.weight} and 0 elsewhere"
             require(bool(valid), "pattern", must, self.pattern)
 
     @property
     def weight(self) -> int:
-        return GROUP_SIZE
+        return min(self.d, GROUP_SIZE)
 
     def draw(self, rng: np.random.Generator) -> Self:
         word = np.zeros(self.d, dtype=np.int8)
-        first = GROUP_SIZE * int(rng.integers(self.d // GROUP_SIZE))
-        word[first : first + GROUP_SIZE] = 2 * rng.integers(0, 2, size=GROUP_SIZE) - 1
+        first = GROUP_SIZE * int(rng.integers(max(1, self.d // GROUP_SIZE)))
+        word[first : first + self.weight] = 2 * rng.integers(0, 2, size=self.weight) - 1
         return replace(self, pattern=tuple(word.tolist()))

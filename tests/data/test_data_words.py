@@ -68,7 +68,8 @@ def test_a_word_of_another_kind_is_refused(
         family(d=len(word), moment_order=2.0, spike_probability=0.1, pattern=word)
 
 
-def test_one_coordinate_has_no_corner_and_four_have_no_block() -> None:
-    for family, d in ((Corners, 1), (SignBlocks, 4)):
-        with pytest.raises(InvalidInput, match=f"d must be an integer of at least {d + 1}"):
-            family(d=d, moment_order=2.0, spike_probability=0.1)
+def test_one_coordinate_has_no_corner_and_a_few_are_one_block() -> None:
+    with pytest.raises(InvalidInput, match="d must be an integer of at least 2"):
+        Corners(d=1, moment_order=2.0, spike_probability=0.1)
+    law = SignBlocks(d=3, moment_order=2.0, spike_probability=0.1)
+    assert law.weight == 3 and len(drawn_words(law, 200)) == 8
