@@ -27,6 +27,7 @@ from dpsco_core.scenario import Scenario
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
 EVALUATION = 2.2e-3  # seconds for the excess risk of a point, where it is an average
+AVERAGING = 1e-9  # seconds a number: users' mean items, where these are all that is looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,17 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
     if streamed(point.n, point.m, point.d) and family.reads == "whole":
         return 0.0
     own = own_setting(point, slug)
-    visited = own.n * (own.m if fits(own.n, own.m, own.d) else 1)  # all items, or the users' means
+    are_held = fits(own.n, own.m, own.d)
+    is_linear = own.constants.structure in ("mean", "linear")
+    if are_held and own.m > 1 and family.needs_only_means and is_linear:
+        seconds = _run_seconds(point, slug, own.n, exact=exact)
+        return seconds + AVERAGING * own.n * own.m * own.d if seconds else 0.0
+    return _run_seconds(point, slug, own.n * (own.m if are_held else 1), exact=exact)
+
+
+def _run_seconds(point: Scenario, slug: str, visited: int, *, exact: bool) -> float:
+    """Return the predicted seconds of a run that visits so many items, or users' means."""
+    family, own = method_class(slug), own_setting(point, slug)
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)
     plan = _asked(point, slug) if exact or family.cost.rough_steps is None else None

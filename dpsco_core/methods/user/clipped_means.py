@@ -26,7 +26,7 @@ from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path, descend
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
-from dpsco_core.methods.user.base import bounded_users, check_users
+from dpsco_core.methods.user.base import bounded_means, check_users
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
@@ -75,7 +75,8 @@ class MeansPlan(Plan):
 class UserClippedMeans(PrivateMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
-    Items that are not finite count as 0. At m = 1 it is `NoisyGradientDescent`.
+    Items that are not finite count as 0, or their users do where the gradients are linear in the
+    items: see `bounded_means`. At m = 1 it is `NoisyGradientDescent`.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ class UserClippedMeans(PrivateMethod):
     method: Literal["descent", "accelerated"] | None = None
 
     reads = "whole"
+    needs_only_means = True
     cost = MethodCost(fixed=6e4, per_row=10, per_element=0.85, unit="step", rough_steps=(35, 128))
     card = MethodCard(
         slug="user.clipped-means",
@@ -177,7 +179,7 @@ class UserClippedMeans(PrivateMethod):
     ) -> Release:
         """Run the descent."""
         check_users(sample, plan.setting)
-        users, steps = bounded_users(sample, plan.losses), plan.choice.steps
+        users, steps = bounded_means(sample, plan.losses), plan.choice.steps
 
         def noisy_gradient(w: Vector, t: int) -> Vector:
             return ledger.release(
