@@ -128,6 +128,8 @@ class Method(Protocol):
     reads: ClassVar[Reads] = "whole"
     # Of a method that says nothing, a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
+    # Whether a method of users needs no more of a user than the mean of its gradients.
+    needs_only_means: ClassVar[bool] = False
     stage: ClassVar[Stage] = Stage()
     # how what runs differs from what the paper prints, beside calibration and tuning; see
     # `dpsco_core.methods.form`

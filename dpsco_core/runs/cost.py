@@ -27,6 +27,7 @@ from dpsco_core.scenario import Scenario
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds per cell: streams, plans, bookkeeping
 EVALUATION = 2.2e-3  # seconds to estimate an excess risk by an average
+AVERAGING = 1e-9  # seconds per number: averaging users' items, where only means are used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +96,17 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
     if streamed(point.n, point.m, point.d) and family.reads == "whole":
         return 0.0
     setting = method_setting(point, slug)
-    visited = setting.n * (
-        setting.m if items_fit(setting.n, setting.m, setting.d) else 1
-    )  # all items, or the users' means
+    are_held = items_fit(setting.n, setting.m, setting.d)
+    is_linear = setting.constants.structure in ("mean", "linear")
+    if are_held and setting.m > 1 and family.needs_only_means and is_linear:
+        seconds = _run_seconds(point, slug, setting.n, exact=exact)
+        return seconds + AVERAGING * setting.n * setting.m * setting.d if seconds else 0.0
+    return _run_seconds(point, slug, setting.n * (setting.m if are_held else 1), exact=exact)
+
+
+def _run_seconds(point: Scenario, slug: str, visited: int, *, exact: bool) -> float:
+    """Return the predicted seconds of a run that visits so many items, or users' means."""
+    family, setting = method_class(slug), method_setting(point, slug)
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)
     plan = _plan_or_none(point, slug) if exact or family.cost.rough_steps is None else None

@@ -166,16 +166,17 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
         spent=release.ledger.spent(),
         bound_by=ledger.bound_by(),
         flaws=ledger.flaws,
-        notes=(*release.notes, *_means_shrunk(point, records, release)),
+        notes=(*release.notes, *_means_shrunk(point, cell.method, records, release)),
         diagnostics=release.diagnostics,
     )
 
 
-def _means_shrunk(point: Scenario, records: Any, release: Release) -> tuple[str, ...]:
+def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) -> tuple[str, ...]:
     """Return a note if users' means are shrunk because their items do not fit in memory."""
     bound = release.diagnostics.get("feature_bound", math.inf)
     is_certified = math.isfinite(point.setting.constants.lipschitz)  # then nothing is shrunk
-    if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified:
+    is_meant = method_class(method).needs_only_means  # such a method shrinks means at every size
+    if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified or is_meant:
         return ()
     return (
         f"More than {MOST_ELEMENTS:,} numbers are not held, so that only the users' means are "

@@ -12,7 +12,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows
 from dpsco_core.problems import OPTIMISATION_PROBLEMS
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, sample_users
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, averaged, sample_users
 from dpsco_core.scenario import Scenario
 from tests.problems.cases import ORDINARY, make
 
@@ -48,6 +48,33 @@ def test_the_means_alone_give_the_same_gradients(loss: Any) -> None:
     expected = loss.gradients(w, x.reshape(60, 3)).reshape(6, 10, 3).mean(axis=1)
     assert np.allclose(means.user_gradients(w), expected, rtol=1e-12)
     assert np.array_equal(means.part(2, 4).user_gradients(w), means.user_gradients(w)[2:4])
+
+
+@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS, ids=lambda p: p.card.slug)
+def test_users_become_their_means_where_their_loss_needs_no_more(problem: Any) -> None:
+    made = make(problem, ORDINARY[0], d=3)
+    sample = ItemSample(records=made.sample(40, np.random.default_rng(0)), items=8)
+    means, w = averaged(sample), np.full(3, 0.3)
+    is_linear = problem.card.slug in ("quadratic", "linear")
+    assert isinstance(means, MeanSample) == is_linear
+    assert np.allclose(means.user_gradients(w), sample.user_gradients(w), rtol=1e-12)
+    assert (means is sample) != is_linear
+    one, shrunk = replace(sample, items=1), sample.bounded(0.5)
+    assert averaged(one) is one and averaged(shrunk) is shrunk and averaged(means) is means
+
+
+def test_a_broken_item_takes_its_own_user_out_and_nobody_else() -> None:
+    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
+    records = made.sample(20, np.random.default_rng(2))
+    before = averaged(ItemSample(records=records, items=4)).bounded(1.0).means.x
+    for value in (np.nan, np.inf, 1e300):
+        x = records.points.x.copy()
+        x[9] = value
+        broken = ItemSample(records=replace(records, points=DenseRows(x)), items=4)
+        after = averaged(broken).bounded(1.0).means.x
+        assert np.array_equal(after[2], np.zeros(2))
+        assert np.array_equal(np.delete(after, 2, axis=0), np.delete(before, 2, axis=0))
+        assert (np.linalg.norm(after, axis=1) <= 1 + 1e-12).all()
 
 
 def test_another_user_changes_its_own_row_only() -> None:

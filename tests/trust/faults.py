@@ -50,10 +50,13 @@ def no_clip(patch: Patch, case: Case) -> None:
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
-    for place in ("group_privacy", "phased_sgd", "accelerated.run", "base"):
-        patch.setattr(
-            f"dpsco_core.methods.user.{place}.bounded_users", lambda sample, losses: sample
-        )
+    for place in (
+        "group_privacy.bounded_users",
+        "phased_sgd.bounded_users",
+        "accelerated.run.bounded_means",
+        "base.bounded_means",
+    ):
+        patch.setattr(f"dpsco_core.methods.user.{place}", lambda sample, losses: sample)
     honest = lp_mirror.truncated_sum
     patch.setattr(lp_mirror, "truncated_sum", lambda r, b, level, *a: honest(r, b, 1e140, *a))
     patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))

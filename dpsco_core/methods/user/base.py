@@ -17,7 +17,7 @@ from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.users import UserSample
+from dpsco_core.problems.samples.users import UserSample, averaged
 
 __all__ = [
     "FILTER_STAGE",
@@ -25,6 +25,7 @@ __all__ = [
     "AllUsers",
     "Boundable",
     "approximate_budget",
+    "bounded_means",
     "bounded_users",
     "check_smooth",
     "check_users",
@@ -55,7 +56,7 @@ class AllUsers(Access):
 
     def checked(self, sample: Any, setting: Setting, losses: Any) -> UserSample:
         check_users(sample, setting)
-        return bounded_users(sample, losses)
+        return bounded_means(sample, losses)
 
     def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
         def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
@@ -89,6 +90,15 @@ def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
     require(isinstance(sample, Boundable), "sample", "one whose items can be shrunk", type(sample))
     assert isinstance(sample, Boundable)
     return sample.bounded(losses.feature_bound)
+
+
+def bounded_means(sample: UserSample, losses: Losses) -> UserSample:
+    """Return the same for a method that needs no more of a user than the mean of its gradients.
+
+    Where gradients are linear in the items, the mean item takes the items' place before anything is
+    shrunk: it is most often far nearer to the true mean than an item, and in the ball.
+    """
+    return bounded_users(averaged(sample), losses)
 
 
 def approximate_budget(setting: Setting) -> ApproxDP:

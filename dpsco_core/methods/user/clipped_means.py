@@ -86,7 +86,8 @@ class ClippedUserMean(Statistic):
 class UserClippedMeans(DescentMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
-    Items that are not finite count as 0. At m = 1 it is `NoisyGradientDescent`.
+    Items that are not finite count as 0, or their users do where the gradients are linear in the
+    items: see `bounded_means`. At m = 1 it is `NoisyGradientDescent`.
 
     Parameters
     ----------
@@ -103,6 +104,7 @@ class UserClippedMeans(DescentMethod):
     method: Literal["descent", "accelerated"] | None = None
 
     reads = "whole"
+    needs_only_means = True
     cost = MethodCost(fixed=6e4, per_row=10, per_element=0.85, unit="step", rough_steps=(35, 128))
     card = MethodCard(
         slug="user.clipped-means",

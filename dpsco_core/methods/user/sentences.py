@@ -23,7 +23,8 @@ PLAIN: dict[str, Any] = FILTERED | {
 }
 LIPSCHITZ = (
     "Lipschitz losses. Where the problem has none, the practical tuning first shrinks features (or "
-    "records) into a ball, and minimises the risk of those."
+    "records) into a ball, and minimises the risk of those; a user's mean record where the "
+    "gradients are linear in it and the method takes no more of a user."
 )
 IID = (
     "The items of a user come independently from the same law as everybody's: only then do the "

@@ -152,6 +152,27 @@ class MeanSample:
         return replace(self, means=DenseRows(factors[:, None] * safe))
 
 
+def averaged(sample: Any) -> Any:
+    """Return users of whom the mean items are held, where their loss needs no more than these.
+
+    Other users stay as they are. A method that looks at users' mean gradients sees the same users
+    whether their items were held or not.
+    """
+    if not isinstance(sample, ItemSample) or sample.items == 1:
+        return sample
+    records = sample.records
+    if not isinstance(records, PointSample) or not records.loss.needs_only_the_mean:
+        return sample
+    if math.isfinite(records.limit):  # items were shrunk, and their means are no means of points
+        return sample
+    return MeanSample(
+        means=UserRows(records=records.points, items=sample.items).means(),
+        items=sample.items,
+        loss=records.loss,
+        constraint=records.constraint,
+    )
+
+
 def pooled(sample: Any) -> Any:
     """Return all items as one sample, or as rows; users' means give one record per user."""
     if isinstance(sample, UserRows):

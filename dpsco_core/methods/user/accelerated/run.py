@@ -15,7 +15,7 @@ from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
-from dpsco_core.methods.user.base import FILTER_STAGE, bounded_users, check_users
+from dpsco_core.methods.user.base import FILTER_STAGE, bounded_means, check_users
 from dpsco_core.methods.user.release import open_releases
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -33,9 +33,13 @@ def in_two_phases(method: Any, setting: Setting) -> AcceleratedPlan:
 class FilteredGradients(PrivateMethod):
     """A user-level method whose release runs the phases of its plan."""
 
+    needs_only_means = True
     stage = replace(
         FILTER_STAGE,
-        splits=(Split(function="dpsco_core.problems.samples.users.ItemSample.part", told="range"),),
+        splits=tuple(
+            Split(function=f"dpsco_core.problems.samples.users.{kind}.part", told="range")
+            for kind in ("ItemSample", "MeanSample")
+        ),
         small=replace(FILTER_STAGE.small, plan=in_two_phases),
     )
     departs = (WHOLE_PHASES,)
@@ -59,7 +63,7 @@ def run_phases(
     A failed test ends the whole run, at the last private point. All points at which gradients are
     asked for are functions of what was released, and so private.
     """
-    users = bounded_users(sample, plan.losses)
+    users = bounded_means(sample, plan.losses)
     w = users.constraint.centre
     path = Path(w, plan.steps)
     blocks = ledger.disjoint(len(plan.phases))
