@@ -16,11 +16,13 @@ from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusal
 from dpsco_app.parts.shown_bounds import lower_cards, shown
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
+    bound,
     default_methods,
     method_card,
     methods_for,
     problem_card,
 )
+from dpsco_core.explain.hardest import hardest_case
 from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.price import reference_method
@@ -192,19 +194,18 @@ def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
     assert figure(page)["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
 
 
-@pytest.mark.parametrize(("problem", "hard"), [("logistic", "linear"), ("huber", "linear")])
+@pytest.mark.parametrize(("problem", "law"), [("logistic", "one-hot"), ("huber", "any-labels")])
 def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
-    problem: str, hard: str
+    problem: str, law: str
 ) -> None:
     page = open_page(problem=problem, trials="2", grid="500,2000", against=None)
     beside = result(page).beside
     assert beside is not None and beside.complete
-    assert (beside.scenario.problem, beside.scenario.distribution) == (hard, "hypercube")
+    assert (beside.scenario.problem, beside.scenario.distribution) == (problem, law)
     assert "in the hardest case" in headline(page)
     words = " ".join(annotations(figure(page)))
-    assert "The hardest case known for privacy: linear loss" in words
-    # Left of the window of linear losses it says that this loss has none.
-    assert "No window" in words and "the window none" in words
+    name = problem_card(problem).name
+    assert f"The hardest case known for privacy: {name[0].lower()}{name[1:]}" in words
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
@@ -265,6 +266,10 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "lower.sco.approx-assouad",
         "lower.sco.approx-packing",
         "lower.sco.approx-tracing",
+        "lower.sco.logistic-cdp",
+        "lower.sco.logistic-approx",
+        "lower.sco.logistic-corners-cdp",
+        "lower.sco.logistic-corners-approx",
     }
     two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
     assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ("rates",)))
@@ -272,19 +277,20 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     assert all(c.loss_class.strongly_convex for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
         own = problem_card(problem).loss_class
-        # Gradients of at most 1 are in the class of no hard instance: nothing binds there.
-        assert bool(lower_cards(problem)) == (problem != MEDIAN)
+        assert lower_cards(problem)
         assert all(c.applies_to(own) for c in lower_cards(problem))
         assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
         assert reference_method(default_methods(problem))
 
 
-def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
+def test_the_median_has_the_bounds_of_its_own_loss_alone() -> None:
+    """Gradients of at most 1 are in the class of no other hard instance."""
     page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
     assert result(page).complete and not page.exception
-    assert not [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
-    assert not any(name.endswith(" floor") for name in trace_names(figure(page)))
-    assert result(page).beside is None
+    lowers = [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
+    assert {bound(slug).card.instance_problem for slug in lowers} == {MEDIAN}
+    hard = hardest_case(result(page).scenario)
+    assert hard is not None and (hard.problem, hard.distribution) == (MEDIAN, "far-points")
 
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
