@@ -7,7 +7,7 @@ from typing import Any
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.cli.tools import add_command, print_json, print_note, table
-from dpsco_core.explain.matrix import SIZES, Cell, matrix
+from dpsco_core.explain.proven.matrix import SIZES, MatrixCell, matrix
 
 HEADER = ["problem", "geometry", "budget", "m", "methods", "upper", "lower", "wider"]
 
@@ -42,7 +42,7 @@ def run_matrix(chosen: argparse.Namespace) -> None:
         print_note(sentence)
 
 
-def _row(cell: Cell) -> list[str]:
+def _row(cell: MatrixCell) -> list[str]:
     counts = (cell.methods, cell.uppers, cell.lowers, cell.wider)
     return [
         cell.problem,

@@ -16,7 +16,7 @@ from flint import arb, ctx
 from scipy.special import wrightomega
 from scipy.stats import binom
 
-from dpsco_core.explain.constants import Row, constants, scenario_of
+from dpsco_core.explain.proven.constants import ConstantsRow, constants, scenario_of
 from dpsco_core.problems.base import Setting
 
 ctx.prec = 80
@@ -235,7 +235,7 @@ def star(c: np.ndarray) -> np.ndarray:
     return np.asarray(1 / t + t - 2 + c)
 
 
-def setting_of(row: Row) -> Setting:
+def setting_of(row: ConstantsRow) -> Setting:
     return scenario_of(row.problem, row.notion, row.n, row.d, row.p).setting
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_core.cli.main import main
-from dpsco_core.explain.constants import Row, constants
+from dpsco_core.explain.proven.constants import ConstantsRow, constants
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "constants.md"
 COMMAND = "WRITE_CONSTANTS=1 python -m pytest -m slow tests/explain/test_constants.py"
@@ -29,7 +29,7 @@ def rounded(value: float, *, up: bool) -> str:
     return f"{context.create_decimal(Decimal(value)):f}"
 
 
-def line(row: Row) -> str:
+def line(row: ConstantsRow) -> str:
     lower, upper = row.window.lower, row.window.upper
     assert lower is not None and upper is not None
     cells = (

@@ -13,7 +13,15 @@ import pytest
 
 from dpsco_core.catalogue import PROBLEM_SLUGS, bound, method_card, problem_card
 from dpsco_core.cli.main import main
-from dpsco_core.explain.matrix import BUDGETS, ITEMS, NO_USER_UPPER, SIZES, Cell, cell, matrix
+from dpsco_core.explain.proven.matrix import (
+    BUDGETS,
+    ITEMS,
+    NO_USER_UPPER,
+    SIZES,
+    MatrixCell,
+    cell,
+    matrix,
+)
 from dpsco_core.geometry.geometries import GEOMETRIES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
@@ -75,7 +83,7 @@ def listed(gaps: tuple[Gap, ...], part: str = "") -> set[str]:
     return {name for gap in gaps for name in gap.names() if name.startswith(part)}
 
 
-def check(cells: tuple[Cell, ...], part: str = "") -> None:
+def check(cells: tuple[MatrixCell, ...], part: str = "") -> None:
     """The lists are exact, so that whoever fills a cell takes it out of them."""
     running = [c for c in cells if c.methods]
     lacking = {c.name for c in running if not (c.lowers or c.wider)}

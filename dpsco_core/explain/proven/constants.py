@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from dpsco_core.explain.matrix import BUDGETS
+from dpsco_core.explain.proven.matrix import BUDGETS
 from dpsco_core.explain.window import Notion, Window, window
 from dpsco_core.scenario import Scenario
 
@@ -16,7 +16,7 @@ DIAMETER = 2.0  # of the l2 ball that holds the mean, or the parameters: R = r =
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ConstantsRow:
     """The best explicit bounds at one setting: coordinate moments of 1, and R = 1."""
 
     problem: str
@@ -46,9 +46,9 @@ def scenario_of(problem: str, notion: Notion, n: int, d: int, p: float) -> Scena
     return Scenario(problem=problem, n=n, d=d, p=p, diameter=DIAMETER, methods=(), **fields)
 
 
-def constants(problem: str | None = None) -> Iterator[Row]:
+def constants(problem: str | None = None) -> Iterator[ConstantsRow]:
     """Yield the rows of a problem, or of both, by budget, order and size."""
     problems = PROBLEMS if problem is None else (problem,)
     for name, notion, p, (n, d) in product(problems, BUDGETS, ORDERS, SIZES):
         here = window(scenario_of(name, notion, n, d, p), notion)
-        yield Row(problem=name, notion=notion, n=n, d=d, p=p, window=here)
+        yield ConstantsRow(problem=name, notion=notion, n=n, d=d, p=p, window=here)

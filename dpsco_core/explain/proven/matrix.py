@@ -32,7 +32,7 @@ EXPONENT = 1.5  # q of the geometry lq
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class MatrixCell:
     """A problem on a set, under a kind of budget, and what the catalogue has there."""
 
     problem: str
@@ -79,7 +79,7 @@ def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario
 
 
 @lru_cache(maxsize=1024)
-def cell(problem: str, geometry: str, budget: Notion, m: int) -> Cell | None:
+def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | None:
     """Return what the catalogue has in a cell; None where the problem is not posed there."""
     at = scenario_of(problem, geometry, budget, m)
     if at is None:
@@ -99,7 +99,7 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> Cell | None:
     uppers = [
         b for b in comparable if b.card.kind == "upper" and b.card.privacy in ATTAINED[budget]
     ]
-    return Cell(
+    return MatrixCell(
         problem=problem,
         geometry=geometry,
         budget=budget,
@@ -111,7 +111,7 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> Cell | None:
     )
 
 
-def matrix(problem: str | None = None) -> Iterator[Cell]:
+def matrix(problem: str | None = None) -> Iterator[MatrixCell]:
     """Yield the cells of a problem, or of all of them, in the order of the catalogue."""
     for slug in PROBLEM_SLUGS if problem is None else (problem,):
         for geometry in GEOMETRIES:

@@ -1,0 +1,1 @@
+"""What is proven where: the matrix of bounds that hold, and the sharpest constants."""
