@@ -7,7 +7,7 @@ from typing import Any
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.cli.tools import add_command, print_json, print_note, table
-from dpsco_core.explain.proven.matrix import SIZES, MatrixCell, matrix
+from dpsco_core.explain.tables.matrix import SIZES, MatrixCell, matrix
 
 HEADER = ["problem", "geometry", "budget", "m", "methods", "upper", "lower", "wider"]
 

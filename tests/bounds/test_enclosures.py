@@ -16,7 +16,7 @@ from flint import arb, ctx
 from scipy.special import wrightomega
 from scipy.stats import binom
 
-from dpsco_core.explain.proven.constants import ConstantsRow, constants, scenario_of
+from dpsco_core.explain.tables.constants import ConstantsRow, constants, scenario_of
 from dpsco_core.problems.base import Setting
 
 ctx.prec = 80

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_core.cli.main import main
-from dpsco_core.explain.proven.constants import ConstantsRow, constants
+from dpsco_core.explain.tables.constants import ConstantsRow, constants
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "constants.md"
 COMMAND = "WRITE_CONSTANTS=1 python -m pytest -m slow tests/explain/test_constants.py"

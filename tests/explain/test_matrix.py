@@ -13,7 +13,7 @@ import pytest
 
 from dpsco_core.catalogue import PROBLEM_SLUGS, bound, method_card, problem_card
 from dpsco_core.cli.main import main
-from dpsco_core.explain.proven.matrix import (
+from dpsco_core.explain.tables.matrix import (
     BUDGETS,
     ITEMS,
     NO_USER_UPPER,
@@ -37,7 +37,7 @@ class Gap:
     reason: str
     problems: tuple[str, ...]
     geometries: tuple[str, ...]
-    pairs: tuple[tuple[str, int], ...]  # of a kind of budget and a number of items per user
+    pairs: tuple[tuple[str, int], ...]  # a kind of budget, and the items per user
 
     def names(self) -> Iterator[str]:
         for problem, geometry, (budget, m) in product(self.problems, self.geometries, self.pairs):

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from dpsco_core.explain.proven.matrix import BUDGETS
+from dpsco_core.explain.tables.matrix import BUDGETS
 from dpsco_core.explain.window import Notion, Window, window
 from dpsco_core.scenario import Scenario
 
 PROBLEMS = ("mean", "linear")
 SIZES = ((1000, 8), (10_000, 20), (100_000, 100))  # n and d
 ORDERS = (2.0, 3.0, 4.0)
-DIAMETER = 2.0  # of the l2 ball that holds the mean, or the parameters: R = r = 1
+DIAMETER = 2.0  # that of the l2 ball that holds the mean, or the parameters
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,0 @@
-"""What is proven where: the matrix of bounds that hold, and the sharpest constants."""
