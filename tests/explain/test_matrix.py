@@ -47,33 +47,17 @@ class Gap:
 ALL_PAIRS = tuple(product(BUDGETS, ITEMS))
 # No optimiser at user level is pure.
 RUNS = tuple(pair for pair in ALL_PAIRS if pair != ("pure", 16))
-ITEM_LEVEL = tuple(pair for pair in ALL_PAIRS if pair[1] == 1)
 
-# Cells without an explicit lower bound. The list only becomes shorter.
-NO_LOWER = (
+# Cells without an explicit lower bound: none is left.
+NO_LOWER: tuple[Gap, ...] = ()
+# Cells in which the only explicit lower bounds are over a wider class of losses.
+ONLY_WIDER = (
     Gap(
-        "the priors that hide a mean are proven on sets that hold a cube alone",
-        ("mean",),
-        tuple(g for g in OTHER_SETS if g != "linf"),
-        ALL_PAIRS,
-    ),
-    Gap(
-        "lower bounds on risks are proven on the l2 ball alone",
-        ("quadratic", *CONVEX),
+        "the far points of the median's hard case are proven on the l2 ball alone",
+        ("geometric-median",),
         OTHER_SETS,
         RUNS,
     ),
-    Gap(
-        "lower bounds on risks are proven on the l2 ball alone, and no method for users takes "
-        "least squares",
-        ("least-squares",),
-        OTHER_SETS,
-        ITEM_LEVEL,
-    ),
-)
-# Cells in which the only explicit lower bounds are over a wider class of losses.
-ONLY_WIDER = (
-    Gap("the hard case is linear, and no median is", ("geometric-median",), ("l2",), RUNS),
 )
 # Cells without an explicit upper bound.
 NO_UPPER = (Gap(NO_USER_UPPER, CONVEX, GEOMETRIES, (("zcdp", 16), ("approx", 16))),)
