@@ -45,7 +45,7 @@ class Field:
     group: str  # the group of controls that it is in
     shown: Callable[[Any], bool] = lambda _: True  # whether its control is, in a scenario
     front: int = 0  # its place among the controls that are always open; 0: folded away
-    ends: tuple[str, str] = ("", "")  # what the ends of its slider mean, in a word
+    plain: Words = ""  # what it is, in plain words beside its control
     name: str = ""  # in a list of differences; without one, its symbol or its label
     symbol: str = ""  # as in ε = 1; empty if it has none
     sign: Sign | None = None  # the sign of its symbol
