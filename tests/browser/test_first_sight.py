@@ -58,7 +58,7 @@ def test_the_first_sight_has_few_controls_few_words_and_few_names(
     assert 15 <= len(controls) <= MOST_CONTROLS, controls
     words = [word for word in page.evaluate(WORDS).split() if re.search(r"\w", word)]
     assert 20 <= len(words) <= MOST_WORDS, words
-    texts = page.locator(".st-key-figure_wide .annotation-text").all_inner_texts()
+    texts = page.locator(".st-key-figure_wide .annotation-text").all_text_contents()
     named = {text for text in texts if re.match("Proven|With|No private", text)}
     assert 4 <= len(named) <= MOST_NAMES, named
     for card in ("Textbook data", "A lighter tail", "Other algorithms", "The proof", "The sliders"):
