@@ -18,9 +18,10 @@ from dpsco_app.figure.plotly_script import plotly_licence, plotly_script
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.front.picture import WITHOUT
+from dpsco_app.front.questions.records import RECORDS_STYLE
 from dpsco_app.lessons.report import REPORT_STYLE
 from dpsco_app.parts.options import AGAINST, MEASURE
-from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
 from dpsco_app.static_page import words
@@ -77,7 +78,7 @@ def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> s
     """Return the page itself: its words and colours are those of the dashboard."""
     data = {
         "words": words.STARTING | {"steps": words.STEPS},
-        "default": DEFAULT.slug,
+        "default": FIRST.slug,
         "addresses": {slug: _address(slug) for slug in slugs},
         "views": {f"#{a.partition('#')[2]}": slug for slug, a in VIEWS.items() if "#" in a},
         "widths": WIDTHS,
@@ -137,6 +138,7 @@ def _style() -> Iterator[str]:
     sheet = (WEB / "style.css").read_text(encoding="utf-8")
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
     yield REPORT_STYLE
+    yield RECORDS_STYLE
     hidden = ", ".join(f"[data-field={name}]" for name in (*WITHOUT, AGAINST, MEASURE))
     control = ":is(.slider, .choice, fieldset)"
     yield f"body[data-view={PICTURE}] #controls {control}:has({hidden}) {{ display: none; }}"

@@ -30,7 +30,7 @@ MOST_ROOM = 64  # pixels that the panels give at most to names
 def placed_words(place: PanelBox, words: Words) -> Part | None:
     """Return words inside a panel, where they keep clear of every line; None if nowhere."""
     theme = place.theme
-    type_size = theme.px(13.5 if theme.size.ladder else 12)
+    type_size = theme.px((12 if words.is_small else 13.5) if theme.size.ladder else 12)
     plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
     corner = _inside(place, words, size)

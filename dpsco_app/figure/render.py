@@ -7,15 +7,22 @@ from dpsco_app.figure.colours import FADED, FAINT, GRID, INK, PAGE, QUIET
 from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words, room_of
 from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
+from dpsco_app.figure.ruler import draw_ruler, ruler_room
 from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure
 
+RULER_TOP = 30  # pixels above a panel without a title
 DOT = 6  # pixels that the dot on the axis reaches below it
 
 
 def plotly(figure: Figure, theme: Theme) -> Part:
     """Return a figure's traces and layout."""
-    if theme.size.ladder:
+    if figure.ruler is not None:
+        size = replace(theme.size, top=RULER_TOP)
+        if theme.size.ladder:  # the room is that of the names, in pixels of this size of type
+            size = replace(size, right=ruler_room(figure.ruler))
+        theme = replace(theme, size=size)
+    elif theme.size.ladder:
         right = theme.size.right + room_of(figure.ladder, theme.size.right)
         theme = replace(theme, size=replace(theme.size, right=right))
     places = [
@@ -34,11 +41,16 @@ def plotly(figure: Figure, theme: Theme) -> Part:
         notes += [note for words in place.panel.words if (note := placed_words(place, words))]
         notes += labels_of(place)
         notes += heads_of(place, figure, first=i == 0)
-    if theme.size.ladder and figure.ladder.rows:
+    shapes: list[Part] = []
+    if figure.ruler is not None:
+        shapes, words = draw_ruler(figure.ruler, places[-1])
+        notes += words
+    elif theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
     if figure.faded:
-        data, notes = _faded(data), _faded(notes)
-    return {"data": data, "layout": _layout(figure, places, theme, notes)}
+        data, notes, shapes = _faded(data), _faded(notes), _faded(shapes)
+    layout = _layout(figure, places, theme, notes)
+    return {"data": data, "layout": layout | ({"shapes": shapes} if shapes else {})}
 
 
 def _faded(parts: Sequence[Part]) -> list[Part]:
@@ -60,7 +72,7 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
             "showgrid": False,
             "ticklabelstandoff": round(theme.px(DOT)),
             "title": {
-                "text": place.panel.x.title,
+                "text": _fitting(place.panel.x.title, place),
                 "standoff": 8,
                 "font": {"size": theme.px(12.5), "color": quiet},
             },
@@ -95,6 +107,12 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
         },
         "annotations": notes,
     }
+
+
+def _fitting(title: str, place: PanelBox) -> str:
+    """Return the name of an axis; what it adds in brackets goes where there is no room."""
+    has_room = len(title) * LETTER * place.theme.px(12.5) <= place.width
+    return title if has_room else title.partition(" (")[0]
 
 
 def _thinned(place: PanelBox) -> Axis:

@@ -23,6 +23,9 @@ def words_style(*, dark: bool) -> str:
 .head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; min-height: 4.125rem; font-weight: 700;
   padding: 0; margin: 0.1rem 0 0.4rem; letter-spacing: -0.006em; text-wrap: balance; }}
 .head h2 small {{ font-size: 0.8125rem; font-weight: 400; color: {quiet}; }}
+.head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
+.head .waiting {{ font-weight: 400; color: {quiet}; }}
+.head .meaning {{ vertical-align: middle; margin: -0.4rem 0.6rem -0.4rem 0; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
@@ -54,5 +57,6 @@ def words_style(*, dark: bool) -> str:
   .head h1 {{ font-size: 0.9375rem !important; }}
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; min-height: 5.25rem; }}
   .head h2 br {{ display: none; }}
+  .head.single h2 {{ font-size: 1.3rem; line-height: 1.7rem; min-height: 6.8rem; }}
 }}
 """

@@ -20,7 +20,8 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
         if ladder.caption
         else ""
     )
-    kind = "ladder" + " heard" * shown.size.ladder + " before" * figure.faded
+    is_drawn = shown.size.ladder and figure.ruler is None
+    kind = "ladder" + " heard" * is_drawn + " before" * figure.faded
     return (
         f"<table class='{kind}'><caption>{escape(figure.alt)}</caption><thead><tr>"
         f"{title}{heads}</tr></thead>"

@@ -90,6 +90,7 @@ class Words:
     want: tuple[float, float]
     below: str = ""  # the key of the region inside which they must stay
     least: float = 0.0  # the least height, as a share of the panel
+    is_small: bool = False  # whether they are a remark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +144,48 @@ class Ladder:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RulerMark:
+    """A line of a figure on its ruler: its factor at the chosen value, and its name at its end."""
+
+    key: str
+    text: str  # the factor; empty for a line that has a name only
+    name: str
+    colour: Pair
+    y: Sequence[float]  # the line
+    x: Sequence[float]
+    at: float = 0.0  # its height at the chosen value
+    note: str = ""  # below the name
+    short: str = ""  # what stands beside the factor where names have no room
+    bold: bool = False
+    opacity: float = 1.0
+
+    @property
+    def end(self) -> float:
+        """The height at the right end of the line."""
+        return self.y[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulerPart:
+    """A part of the ruler's bar, between two heights."""
+
+    low: float
+    high: float
+    colour: Pair
+    opacity: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ruler:
+    """Factors over one dot, at the chosen value of the axis."""
+
+    x: float
+    head: Sequence[str]  # what the factors are, in lines
+    rungs: Sequence[RulerMark]
+    parts: Sequence[RulerPart] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """Panels that share the vertical axis, and the ladder at their right."""
 
@@ -152,3 +195,4 @@ class Figure:
     alt: str
     square: bool = False  # whether a unit is as long on both axes
     faded: bool = False  # what is measured is of settings that have changed since
+    ruler: Ruler | None = None  # in the place of the ladder, which is then a table alone

@@ -4,20 +4,20 @@ No Streamlit, no Plotly and no pandas: the page without a server speaks with the
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from dpsco_app.front.bound_lines import bound_by
+from dpsco_app.front.costs import LEAST, LESS, cost_words, is_open
+from dpsco_app.front.headline import Marks, single_headline
 from dpsco_app.front.reference import against, why_less, with_article, without_reference
-from dpsco_app.front.study import BETTER, Role, Study, chosen_point, compared
+from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
     data_word,
-    ratio_text,
     settings_text,
 )
-from dpsco_app.parts.evaluations import region, without_data
+from dpsco_app.parts.evaluations import are_hardest_of_all, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.base.limits import DASHBOARD, LIBRARY
@@ -32,13 +32,6 @@ from dpsco_core.runs.allowed import refusal
 QUESTION = "What does privacy cost on heavy-tailed data?"
 LIGHT_QUESTION = "What does privacy cost on light-tailed data?"
 TAILS_QUESTION = "What does privacy cost on heavy and on light tails?"
-CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
-LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
-VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
-LEAST = 1.05  # a factor below it is 1 in two digits
-MOST = 100.0
-LESS, SAME = "less ", "about the same "  # what comes before the error, in the place of a factor
-UNTOLD = "too few trials to tell"
 # What is said where no private answer is better than one without data: after a price, and alone.
 IGNORING = {
     "level": ("as bad as ignoring the data", "ignoring the data does as well"),
@@ -55,11 +48,12 @@ class Answer:
 
     headline: tuple[str, ...]
     small: Words = ()
+    marks: Marks = ()  # words of the headline, and the method or the limit that they are about
 
     @property
     def plain(self) -> str:
-        """The headline as one sentence."""
-        return " ".join(self.headline)
+        """The headline as one text."""
+        return " ".join(self.headline).strip()
 
 
 def question(studies: Sequence[Study]) -> str:
@@ -96,8 +90,11 @@ def answer(studies: Sequence[Study]) -> Answer:
     if useless and len(told) > 1:
         costs = [IGNORING[verdict][1] for verdict in verdicts]
     at = f" ({settings_text(first.study.scenario, first.x)})."
+    headline: tuple[str, ...]
+    marks: Marks = ()
     if len(costs) == 1:
-        headline = _alone(first, costs[0], wheres[0])
+        where = first.where(first.row, is_alone=True)
+        headline, marks = single_headline(first.study, first.x, where, first.about)
     elif useless and len(set(costs)) == 1:
         headline = _capital(_both(told)), costs[0]
     else:
@@ -115,7 +112,8 @@ def answer(studies: Sequence[Study]) -> Answer:
         pairs = zip(told, less, strict=True)
         gains = dict.fromkeys(one.reference for one, is_less in pairs if is_less)
         more += "".join(why_less(first.study, reference) for reference in gains)
-    return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
+    small = _whose(told, more) + _along(first) + _outside(first)
+    return Answer(headline=headline, small=small, marks=marks)
 
 
 def _robust(told: "_Told") -> str:
@@ -158,12 +156,14 @@ class _Told:
     def about(self) -> str:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
-    def where(self, own: Measurement | None) -> str:
+    def where(self, own: Measurement | None, *, is_alone: bool = False) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
             easier = self.row is not None and own is not None and self.row.mean < own.mean
-            case = "in the hardest case" + " for privacy" * easier
+            easier = easier or (is_alone and not are_hardest_of_all(scenario, self.x))
+            case = "on the hardest data known" + " for privacy" * easier
+            case += " with such a tail" * is_alone
             return case + f" ({loss})" * (scenario.problem != MEAN)
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
@@ -195,110 +195,6 @@ def _placed(cost: str, where: str) -> str:
     if "data" not in cost:
         return f"{cost} {where}"
     return f"{where} {cost}"
-
-
-def cost_words(price: Ratio, about: str) -> str:
-    """Return a factor of what is named as it may be said: as sure as the trials make it.
-
-    Examples
-    --------
-    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), "error")
-    '1.9 times the error'
-    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), "error")
-    'about 2.7 times the error'
-    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), "error")
-    'between 1.5 and 4 times the error'
-    >>> cost_words(Ratio(value=1.12, low=0.96, high=1.3), "error")
-    'about 1.1 times the error'
-    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), "error")
-    'about the same error'
-    >>> cost_words(Ratio(value=1.5, low=0.9, high=2.5), "error")
-    'at most 2.5 times the error'
-    >>> cost_words(Ratio(value=0.62, low=0.21, high=1.85), "error")
-    'between 0.2 and 1.9 times the error'
-    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
-    'less error'
-    """
-    the = f" the {about}" if about else ""
-    if most := most_text(price):
-        if price.high > VAGUE:
-            return UNTOLD
-        ends = loose_ends(price)
-        return f"between {' and '.join(ends)} times{the}" if ends else f"at most {most} times{the}"
-    if price.value < LEAST:
-        upper = price.value / BETTER if math.isnan(price.high) else price.high
-        return (LESS if upper < 1 else SAME) + (about or "error")
-    if (price.value if math.isnan(price.low) else price.low) > MOST:
-        return f"more than {MOST:.0f} times{the}"
-    ends = loose_ends(price)
-    if ends is not None:
-        return f"between {' and '.join(ends)} times{the}"
-    exact = "" if price.high <= CLOSE * price.low else "about "
-    return f"{exact}{ratio_text(price.value)} times{the}"
-
-
-def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor of which trials tell nothing more; empty where they do.
-
-    Examples
-    --------
-    >>> [most_text(Ratio(value=v, low=v / 2, high=2.22 * v)) for v in (1.5, 2.0, 9.0)]
-    ['3.4', '4.5', '']
-    >>> most_text(Ratio(value=1.1, low=0.95, high=1.3))
-    ''
-    """
-    if not (price.within_noise or (price.value < LEAST and price.high >= 1)):
-        return ""
-    if price.high <= LOOSE * price.low:
-        return ""
-    return f"{math.ceil(10 * round(price.high, 2)) / 10:,g}"
-
-
-def is_open(price: Ratio) -> bool:
-    """Whether the trials leave more than one number of a factor open."""
-    return bool(most_text(price) or loose_ends(price))
-
-
-def loose_ends(price: Ratio) -> tuple[str, str] | None:
-    """Return the ends between which a factor is said; None where the trials tell its value.
-
-    Where they leave open on which side of 1 it is, a factor that is measured below 1 has two ends:
-    an upper one alone would say that the lower of two lines is the higher.
-
-    Examples
-    --------
-    >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
-    ('4', '20')
-    >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
-    >>> loose_ends(Ratio(value=0.4, low=0.123, high=1.24))
-    ('0.1', '1.3')
-    """
-    if (most := most_text(price)) and price.value < 1:
-        unit = 10 ** math.floor(math.log10(price.low))
-        return f"{math.floor(round(price.low / unit, 6)) * unit:.1g}", most
-    if math.isnan(price.low) or price.low <= 1 or price.high <= LOOSE * price.low:
-        return None
-    return _whole(price.low, math.floor), _whole(price.high, math.ceil)
-
-
-def _whole(value: float, cut: Callable[[float], int]) -> str:
-    """Return a number above 1 with one figure, or in halves below 5, rounded up or down."""
-    unit = 0.5 if value < 5 else 10 ** math.floor(math.log10(value))
-    return f"{cut(value / unit) * unit:,g}"
-
-
-def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
-    """Return the headline of a single panel; on the hardest data with what nobody can beat."""
-    edge = dict(region(told.study.scenario)).get(told.x)
-    public = told.study.at(told.study.public, told.x)
-    is_hard = told.study.role == "hardest"
-    if not is_hard or public is None or edge is None or edge.value <= public.mean:
-        return _capital(cost), where
-    whom = bound_by(told.study.scenario, edge)
-    return (
-        f"{_capital(_placed(cost, where))};",
-        f"no {whom} algorithm can have an error below {rounded(edge.value)}",
-    )
 
 
 def _whose(told: Sequence[_Told], more: str) -> Words:

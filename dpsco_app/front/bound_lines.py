@@ -90,7 +90,7 @@ def window_hover(span: Span, *, on_instance: bool = False) -> str:
     if span.lower is not None:
         where = "Largest lower bound proven on these data" if on_instance else LARGEST
         lower = f"{where}: {span.lower.card.name}, {rounded(span.low)}."
-    return "<br>".join(filter(None, ("<b>The window</b>", upper, lower)))
+    return "<br>".join(filter(None, ("<b>A promise for all data</b>", upper, lower)))
 
 
 def bound_by(scenario: Scenario, e: Evaluation) -> str:
@@ -111,5 +111,5 @@ def floor_words(
 ) -> tuple[str, ...]:
     """Return what stands in the region below a floor."""
     kinds = {bound_by(scenario, e) for _, e in floor} - {"sampling"}
-    whom = f"no {kinds.pop()} algorithm" if kinds else "no algorithm, private or not,"
-    return (whom, "can be here")
+    whom = f"No {kinds.pop()} algorithm" if kinds else "No algorithm, private or not,"
+    return (f"<b>{whom}</b>", "<b>can promise an error in here</b>")

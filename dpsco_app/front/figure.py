@@ -7,6 +7,7 @@ from dataclasses import replace
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
 from dpsco_app.front.forms import form_caption, form_note
+from dpsco_app.front.nested import POSSIBLE, NestedPanel
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
@@ -15,11 +16,13 @@ from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.fields import MEAN
+from dpsco_core.scenario import Scenario
 
+CLOSE_BELOW = 1 / 1.35
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
 # What the table says below a row's name.
 NOTES = {
-    "the window": WINDOW_NOTE,
+    "promise for all data": WINDOW_NOTE,
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
 ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
@@ -41,7 +44,12 @@ def front_figure(
     `faded`: what was measured is of other settings.
     """
     first = studies[0].scenario
-    panels = [FrontPanel(study, view, studies) for study in studies]
+    is_nested = nests(studies, view)
+    panels: Sequence[FrontPanel] = (
+        [NestedPanel(studies[0], view)]
+        if is_nested
+        else [FrontPanel(study, view, studies) for study in studies]
+    )
     visible = panels if only is None else panels[only : only + 1]
     edge, high = _ends(visible, price=view.measure == "price")
     low, ticks = edge, _ticks(edge, high)
@@ -51,20 +59,38 @@ def front_figure(
         zero = "≈ 0" if any(0 < y < edge for panel in small for y in panel.measured) else "0"
         ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > least)]
     y = Axis(
-        title=words_for(first.problem).error_axis.removesuffix(" (log)")
-        if view.measure == "error"
-        else PRICE_AXIS,
+        title=_axis_name(first, view, is_nested=is_nested),
         low=low,
         high=high,
         ticks=ticks,
     )
+    made = [panel.made(edge, says=panel in small[:1]) for panel in visible]
+    ruler = None
+    if isinstance(panels[0], NestedPanel):
+        ruler = panels[0].ruler(edge)
+        words = [*made[0].words, *panels[0].words_inside(low, high)]
+        made = [replace(made[0], title="", about="", gap=None, words=words)]
     return Figure(
-        panels=[panel.made(edge, says=panel in small[:1]) for panel in visible],
+        panels=made,
         y=y,
+        ruler=ruler,
         ladder=_ladder(panels, edge, price=view.measure == "price"),
         alt=alt,
         faded=faded,
     )
+
+
+def nests(studies: Sequence[Study], view: View) -> bool:
+    """Whether a single panel is drawn, with its ruler."""
+    return len(studies) == 1 and view.measure == "error"
+
+
+def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
+    if view.measure == "price":
+        return PRICE_AXIS
+    if is_nested and scenario.problem == MEAN:
+        return "Average distance from the true mean"
+    return words_for(scenario.problem).error_axis.removesuffix(" (log)")
 
 
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
@@ -79,11 +105,12 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     deep = [y for panel in panels for area in panel.region for y in area.upper]
     deep += [y for line in guides if line.kind == "proven" for y in line.y]
     near = [y for panel in panels for area in panel.window for y in area.upper]
-    near += [y for line in guides if line.key == "start" for y in line.y]
+    near += [y for line in guides if line.key in ("start", POSSIBLE) for y in line.y]
     known = measured or [*deep, *near] or [0.01, 1.0]
     low, high = min(known), max(known)
     lowest = min([low, *(y for y in deep if y > low / DEEP)])
-    return lowest * BELOW, max([high, *(y for y in near if y < 10 * high)]) * ABOVE
+    below, above = (BELOW, ABOVE) if any(panel.title for panel in panels) else (CLOSE_BELOW, 1.2)
+    return lowest * below, max([high, *(y for y in near if y < 10 * high)]) * above
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
@@ -98,7 +125,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
     """Return a row for the window, each method with a name, the floor and each bound."""
     last, single = panels[-1], len(panels) == 1
-    named = {line.key for panel in panels for line in panel.lines if line.symbol}
+    named = {line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol}
     own = [_rows(panel, named, edge, price=price) for panel in panels]
     rows = []
     for key in dict.fromkeys(key for known in own for key in known):
@@ -127,7 +154,7 @@ def _rows(
     """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named]
-    lines += panel.guides
+    lines += [*panel.guides, *panel.hidden]
     rows = [
         LadderRow(
             key=line.key,

@@ -26,10 +26,10 @@ FLOOR = (
     "these data, on average over all positions of the mean."
 )
 ABOVE = (
-    " The window above it is about **all** data with this tail: on easier data, such as these, a "
+    " The band above it is about **all** data with this tail: on easier data, such as these, a "
     "line may well run below it."
 )
-ANEW = " The data of the hardest case are made anew for each n and budget."
+ANEW = " The hardest data known are made anew for each n and budget."
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
     "private algorithm can have an error below the edge of the red region."
@@ -62,20 +62,19 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
 
 HOW_TO_READ = """
 - **Lines with points**: the mean error over the trials, which is what the bounds bind, with its
-  95 % interval. On two-point data, as in most hardest cases, the one without privacy is the exact
-  expected error. The best private algorithm is thick; the one without privacy is grey with open
-  points. Point at a line, or at its name, to see where 8 of 10 runs lie and what is proven of it.
-- **The window** (blue-grey): over all data with this tail, the best algorithm's guarantee lies in
-  it. Its upper edge is the smallest upper bound that this library proves for any such algorithm, be
-  it among those that you can choose or not, its lower edge the largest lower bound for every
-  algorithm of your budget. Both have explicit constants.
-- **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
-  Non-private lines may run through it, except where it says *private or not*: sampling alone then
-  makes its edge, to within 1 %. The edge is **the floor** of the table.
-- **CDP Fano**: a lower bound of Fano's type for zCDP algorithms, by distance, over all data with
-  this tail. It is drawn on the hardest case, on which it is proven, and on other data where the red
-  region is above it. Under zCDP the window's lower edge is no smaller. Under (ε, δ) it is about
-  algorithms that add Gaussian noise: others may run below. Under pure DP it is **Pure-DP Fano**.
+  95 % interval. On two-point data, as the hardest known mostly are, the one without privacy is the
+  exact expected error. The best private algorithm is thick; the one without privacy is grey with
+  open points. Point at a line, or at its name, to see where 8 of 10 runs lie and what is proven.
+- **The red region**: no private algorithm has a smaller mean error on these data, on average over
+  all positions of the mean. Lines without privacy may run through it, except where it says *private
+  or not*: sampling alone then makes its edge, to within 1 %. The edge is the **proven limit**.
+- **Proven possible**: the smallest error that this library proves for all data with this tail,
+  with every constant. It is drawn on the hardest data known.
+- **The ruler** at the chosen point: all factors are over the error without privacy on these data.
+- **CDP Fano**: a lower bound of Fano's type for zCDP algorithms, by distance. The question *The
+  proof* draws it, and the table has it. Under zCDP the limit is no smaller. Under (ε, δ) it is
+  about algorithms that add Gaussian noise: others may run below. Pure DP has **Pure-DP Fano**.
+- **Two panels** (More settings): a band holds the best promise for all data with this tail.
 - **Dashed grey**: the error of an answer that ignores the data.
 - **×**: the error of the best private algorithm over the error without privacy, at the chosen
   point: the price of privacy.
@@ -95,7 +94,7 @@ HOW_TO_READ_RISKS = """
   parameter in the constraint set. At 0 nothing is lost.
 - A lower bound is a worst case over a class of losses and distributions: convex losses, where it is
   proven with a linear loss, or strongly convex ones, where it is proven with the squared distance.
-- For the squared distance, the window’s upper edge may be proven of a private estimate of the mean.
+- For the squared distance, what is proven possible may be proven of a private estimate of the mean.
   Projected on the constraint set it is an optimiser, although not one that runs here.
 """
 HOW_TO_READ_USERS = """

@@ -16,13 +16,13 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import UNTOLD, cost_words, is_open, loose_ends, most_text
 from dpsco_app.front.bound_lines import (
     bound_hover,
     bound_line,
     floor_words,
     window_hover,
 )
+from dpsco_app.front.costs import UNTOLD, cost_words, is_open, loose_ends, most_text
 from dpsco_app.front.forms import form_lines
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
@@ -65,12 +65,15 @@ FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 class FrontPanel:
     """What one panel draws, collected before the common axis is known."""
 
+    has_window_words = True
+
     def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
         self.study, self.view, self.first = study, view, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
         self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
+        self.hidden: list[Line] = []  # what is in the table alone
         has_window = not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
@@ -94,7 +97,7 @@ class FrontPanel:
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
         area = Region(
             key="window",
-            name="the window",
+            name="promise for all data",
             x=[place(x) for x, _ in spans],
             upper=[s.high for _, s in spans],
             lower=[s.low for _, s in spans],
@@ -106,7 +109,7 @@ class FrontPanel:
     def _region(self) -> list[Region]:
         area = Region(
             key="floor",
-            name="the floor",
+            name="proven limit",
             x=[place(x) for x, _ in self.floor],
             upper=[e.value for _, e in self.floor],
             look=IMPOSSIBLE,
@@ -118,7 +121,7 @@ class FrontPanel:
     def _edge(self) -> Line:
         return Line(
             key="floor",
-            name="the floor",
+            name="proven limit",
             kind="proven",
             x=[place(x) for x, _ in self.floor],
             y=[e.value for _, e in self.floor],
@@ -143,10 +146,15 @@ class FrontPanel:
         )
         return [line] if all(0 < risk < math.inf for risk in risks) else []
 
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        """The bounds that the view draws."""
+        return shown(self.scenario, self.view.views)
+
     def _bounds(self) -> list[Line]:
         slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
         # The floor of these data is the region.
-        slugs += [s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law]
+        slugs += [s for s in self._asked if not bound(s).card.of_law]
         slugs += filter(None, [self.view.named_bound(self.scenario)])
         curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
         finite = [[e for e in curve if 0 < e.value < math.inf] for curve in curves]
@@ -298,7 +306,7 @@ class FrontPanel:
                     below=self.region[0].key,
                 )
             )
-        if self.first and not self.price:
+        if self.first and not self.price and self.has_window_words:
             own = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
             text = no_window(self.scenario) or own
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
@@ -326,12 +334,17 @@ class FrontPanel:
         ticks = [(x, number_text(x)) for x in grid]
         bold = [(x, f"<b>{text}</b>" if x == self.x else text) for x, text in ticks]
         return Axis(
-            title=axis_title(self.scenario),
+            title=self.axis_words,
             low=grid[0],
             high=grid[-1],
             ticks=bold,
             log=not is_linear(axis),
         )
+
+    @property
+    def axis_words(self) -> str:
+        """What stands below the axis."""
+        return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
@@ -346,13 +359,13 @@ class FrontPanel:
             x=place(self.x),
             low=public.mean,
             high=best.mean,
-            text=_factor(best.price),
+            text=factor_text(best.price),
             colour=colour_of(self.lead),
             key=self.lead,
         )
 
 
-def _factor(price: Ratio) -> str:
+def factor_text(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
     ends = loose_ends(price)
     if ends is None and (most := most_text(price)):

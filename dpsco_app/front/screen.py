@@ -1,22 +1,24 @@
 """The first screen of the front page: its head, its figure and the figure's table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dpsco_app.figure.head import head
+from dpsco_app.figure.colours import IMPOSSIBLE, Pair
+from dpsco_app.figure.head import answer_head, head
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.front.answer import Answer, answer, question
-from dpsco_app.front.figure import front_figure
+from dpsco_app.front.figure import front_figure, nests
+from dpsco_app.front.headline import LIMIT, marked
+from dpsco_app.front.meaning import meaning
+from dpsco_app.front.questions.tails import has_tails, tails_figure, tails_headline
 from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View
-
-# What is said of the runs before a change that were stopped by it.
-UNFINISHED = Answer(headline=("these runs were not finished",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,22 +46,58 @@ def front_screen(
     only: int | None = None,
     *,
     before: bool = False,
+    waiting: str = "",
+    because: str = "",
 ) -> FrontScreen:
     """Return what is shown of panels; see `front_figure` for `only`.
 
     Title, figure, table and answer are of the same panels. `before` says that the settings have
-    changed since these ran, and marks them all.
+    changed since these ran, and makes them pale; `waiting` stands in the place of the headline
+    then, so that no number of theirs does. `because` is what has changed, in words.
     """
     studies = agreed(studies)
     reply = answer(studies)
-    if before and not reply.plain.strip():
-        reply = UNFINISHED
-    figure = front_figure(studies, view, reply.plain, only, faded=before)
+    first, has_bands = studies[0], False
+    if nests(studies, view):
+        has_bands = view.card == "light" and has_tails(first.scenario)
+    if has_bands:
+        reply = Answer(headline=tails_headline(first.scenario))
+        figure = tails_figure(first.scenario, reply.plain)
+        before, waiting = False, ""  # nothing of it is measured
+    else:
+        figure = front_figure(studies, view, reply.plain, only, faded=before)
     return FrontScreen(
         studies=studies,
         answer=reply,
-        head=head(question(studies), reply.headline, reply.small, theme, before=before),
+        head=_head(studies, view, reply, theme, before, waiting, because),
         figure=figure,
         charts=plotly(figure, theme),
         table=ladder_table(figure, theme),
     )
+
+
+def _head(
+    studies: Sequence[Study],
+    view: View,
+    reply: Answer,
+    theme: Theme,
+    before: bool,
+    waiting: str,
+    because: str,
+) -> str:
+    asked = question(studies)
+    if not nests(studies, view):
+        lines_above = (waiting, "") if waiting else reply.headline
+        below = () if waiting else reply.small
+        return head(asked, lines_above, below, theme, before=before)
+    colours = {about: _colour(about) for _, about in reply.marks}
+    lines = [
+        [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
+        for line in reply.headline
+    ]
+    small = meaning(studies[0].scenario, theme)
+    return answer_head(asked, lines, small, theme, because=because, waiting=waiting, before=before)
+
+
+def _colour(about: str) -> Pair:
+    return IMPOSSIBLE.ink if about == LIMIT else colour_of(about)

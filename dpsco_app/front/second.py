@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from dpsco_app.front.links import BASE, parameters, query
 from dpsco_app.front.study import Role
 from dpsco_app.parts.differences import differences
-from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.evaluations import hardest, has_hardest_law
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, SYMBOL, TAIL, inside
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.base.errors import InvalidInput, require
@@ -35,12 +35,14 @@ class Beside:
         return tuple(s for s in (self.second, self.overlay) if s is not None)
 
 
-def beside(scenario: Scenario, against: str, pin: str) -> Beside:
-    """Return what a session draws beside a scenario."""
+def beside(scenario: Scenario, against: str, pin: str, card: str = "") -> Beside:
+    """Return what a session runs beside a scenario, an open `card` asking for other data."""
     kept = pinned(pin)
     if kept is not None and kept != scenario and not overlays(kept, scenario):
         return Beside(second=kept, role="pin")
     overlay = None if kept == scenario else kept
+    if card == "data" and against == NO_SET and kept is None:
+        return Beside(second=other_data(scenario), role="data")
     if against == HARDEST:
         return Beside(second=hardest(scenario), overlay=overlay)
     if against == TAIL:
@@ -50,9 +52,16 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
     return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
 
 
+def other_data(scenario: Scenario) -> Scenario | None:
+    """Return a scenario on textbook data; where its own are not the hardest known, on these."""
+    if has_hardest_law(scenario):
+        return replace(scenario, distribution=Scenario.distribution)
+    return hardest(scenario)
+
+
 def second_name(kind: str) -> str:
     """Return the name of a choice."""
-    names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest case known"}
+    names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest data known"}
     return names.get(kind) or f"the {geometry_name(kind)}"
 
 

@@ -18,7 +18,7 @@ from dpsco_core.results.price import Ratio, paired_ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-Role = Literal["own", "hardest", "tail", "set", "pin"]
+Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
 BETTER = 0.95  # share of an error above which two digits may not show a difference
 MIDDLE = 1.0  # the middle of the axis that a single point has
 

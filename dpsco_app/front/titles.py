@@ -17,27 +17,27 @@ from dpsco_core.scenario import Scenario
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PRICE_AXIS = "Price of privacy: error over the error without privacy"
 WINDOW_WORDS = (
-    "<b>The window</b>: the best",
-    "guarantee on worst data.",
+    "<b>The band</b>: the best",
+    "promise for all data.",
     "These may be easier.",
 )
 TINY_WORDS = ("<b>≈ 0</b> is drawn at the lower edge:", "far below what this axis shows.")
 ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
 # Why no window is drawn, in the words that stand in its place.
 WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
-    "lower bound on the set": ("<b>No window here</b>: no lower bound", "is proven on this set."),
-    "l2 ball": ("<b>No window here</b>: it is known", "in the ℓ₂ ball only."),
+    "lower bound on the set": ("<b>No band here</b>: no lower bound", "is proven on this set."),
+    "l2 ball": ("<b>No band here</b>: it is known", "in the ℓ₂ ball only."),
     "lower bound for the loss": (
-        "<b>No window here</b>: no lower bound",
+        "<b>No band here</b>: no lower bound",
         "is proven for this loss.",
     ),
-    "upper bound": ("<b>No window here</b>: no upper bound", "is proven for all such losses."),
+    "upper bound": ("<b>No band here</b>: no upper bound", "is proven for all such losses."),
     "room between the bounds": (
-        "<b>No window here</b>: nobody can guarantee",
+        "<b>No band here</b>: nobody can promise",
         "less than an answer without data.",
     ),
 }
-WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
+WINDOW_NOTE = "it holds the best promise for all data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
@@ -47,7 +47,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     if study.role == "hardest":
         loss = inside(problem_card(scenario.problem).name)
         about = ", same tail" if scenario.problem == MEAN else f": {loss}"
-        return f"The hardest case known for privacy{about}"
+        return f"The hardest data known{about}"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
@@ -90,12 +90,12 @@ def panel_names(own: Scenario, second: Scenario | None, role: Role) -> dict[str,
     """
     pair = [Study(scenario=own), *([] if second is None else [Study(scenario=second, role=role)])]
     first, *rest = (_short(column_name(study, pair)) for study in pair)
-    return {"both": "Side by side", "first": first, "second": rest[0] if rest else "Hardest case"}
+    return {"both": "Side by side", "first": first, "second": rest[0] if rest else "Hardest data"}
 
 
 def _short(name: str) -> str:
     if name == "hardest":
-        return "Hardest case"
+        return "Hardest data"
     return name if "=" in name else name[:1].upper() + name[1:]
 
 
@@ -108,14 +108,14 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
     """Return why there is no window, in the words that stand in its place; empty where one is."""
     if unequal(scenario):
         return (
-            "<b>No window here</b>: the bounds are worst cases",
+            "<b>No band here</b>: the bounds are worst cases",
             "over coordinates of equal scale.",
         )
     spans = window(scenario)
     if any(s.lower and s.lower.card.instance_problem != scenario.problem for _, s in spans):
-        return ("<b>No window for this loss</b>: bounds", "are proven with other losses.")
+        return ("<b>No band for this loss</b>: bounds", "are proven with other losses.")
     if spans and is_hard(scenario) and not region(scenario):
-        return ("<b>No window here</b>: no lower bound", "is proven on these data.")
+        return ("<b>No band here</b>: no lower bound", "is proven on these data.")
     why = None if spans else missing_window(scenario)
     return () if why is None else WINDOW_LACKS[why]
 

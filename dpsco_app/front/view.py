@@ -9,8 +9,9 @@ from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.front.second import SECONDS, checked_pin
 from dpsco_app.parts.options import (
     BOUND,
-    HARDEST,
+    CARDS,
     MEASURES,
+    NO_SET,
     PANELS,
     SHOW,
     VIEWS,
@@ -27,7 +28,8 @@ from dpsco_core.scenario import Scenario
 class View(PageView):
     measure: str = checked(MEASURES[0], one_of, MEASURES)  # what the vertical axis shows
     panel: str = checked(PANELS[0], one_of, PANELS)  # the panels that are drawn
-    against: str = checked(HARDEST, one_of, SECONDS)  # what the second panel shows
+    against: str = checked(NO_SET, one_of, SECONDS)  # what a second panel shows
+    card: str = checked("", one_of, CARDS)  # the question that is open below the figure
     show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept to be compared, as a query of its own
     # slug of a bound that is drawn whatever the views; empty for none

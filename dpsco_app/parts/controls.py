@@ -1,7 +1,8 @@
 """The controls of the scenario, the same on every page: widgets, and the scenario they describe."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,8 +10,9 @@ import streamlit as st
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
 from dpsco_app.front.changes import listed, offered, why_these
+from dpsco_app.parts.control_words import law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ, differences
-from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
+from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, front_fields, text, widget
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, number_text
 from dpsco_app.parts.themes import is_dark
@@ -23,6 +25,7 @@ from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
 MORE = f"{PREFIX}more"
+METHODS = "methods_menu"
 EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
 BASE = Scenario()
 GAP = 2  # pixels between two controls: all that are open fit on a laptop's first screen
@@ -41,8 +44,22 @@ STYLE = f"""
 {SIDE} label button {{ opacity: 0; pointer-events: auto; }}
 {SIDE} [class*="st-key-{PREFIX}"]:is(:hover, :focus-within) label button {{ opacity: 1; }}
 .st-key-methods_more button {{ min-height: 1.5rem; }}
-{SIDE} .about {{ display: flex; justify-content: space-between; font-size: 0.72rem;
-  color: var(--quiet); line-height: 0.8rem; margin: 0.35rem 0 0.1rem; }}
+/* A slider's value stands beside its name, and what it is below: its own number is for a drag. */
+{SIDE} [class*=st-key-slider_] {{ position: relative; padding-bottom: 0.35rem; }}
+{SIDE} [class*=st-key-slider_] label {{ min-height: 0; margin-bottom: 1.35rem; }}
+{SIDE} [class*=st-key-slider_] label > :last-child {{ flex: none; margin-left: 0.3rem; }}
+{SIDE} [class*=st-key-slider_] > :has(.about) {{ position: absolute; inset: 0 0 auto 0;
+  pointer-events: none; }}
+{SIDE} .about img {{ position: absolute; left: 0; top: 2.7rem; width: 100%; }}
+{SIDE} [class*=st-key-slider_area_] label {{ margin-bottom: 4.1rem !important; }}
+{SIDE} .about {{ font-size: 0.875rem; line-height: 1.3rem; }}
+{SIDE} .about b {{ position: absolute; right: 0; top: 0.1rem; font-weight: 600; }}
+{SIDE} .about span {{ position: absolute; left: 0; top: 1.35rem; color: var(--quiet);
+  font-size: 0.78rem; white-space: nowrap; }}
+{SIDE} [class*=st-key-slider_] :has(> * > input):not(:active) > :last-child {{ display: none; }}
+.st-key-{METHODS} {{ width: 100%; }}
+.st-key-{METHODS} button {{ width: 100%; justify-content: space-between; padding: 0.25rem 0.7rem; }}
+.st-key-{METHODS} button p {{ font-size: 0.8rem; white-space: nowrap; }}
 {CHIP} {{ background: var(--page) !important; min-height: 1.8rem; padding: 0 0.7rem; }}
 {CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: var(--ink) !important; }}
 {CHIP} p::first-letter {{ color: var(--own); }}
@@ -55,14 +72,17 @@ def draw(
     without: Collection[str] = (),
     problems: tuple[str, ...] = PROBLEM_SLUGS,
     more: Callable[[Scenario], None] | None = None,
+    lead: str = "",
+    areas: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the controls that apply, but the fields `without`, which mean nothing on the page.
 
-    Those of everyday stand open; the others, and what a page adds by `more`, fold away.
+    Those of everyday stand open; the others, and what a page adds by `more`, fold away. `lead` is
+    the algorithm that the page found to be the best, `areas` what stands above sliders, as HTML.
     """
     st.html(f"<style>{style(scenario)}</style>")
     with st.container(gap=GAP, key="controls"):
-        _draw_open_and_folded(scenario, without, problems, more)
+        _draw_open_and_folded(scenario, without, problems, more, lead, areas or {})
 
 
 def _draw_open_and_folded(
@@ -70,9 +90,12 @@ def _draw_open_and_folded(
     without: Collection[str],
     problems: tuple[str, ...],
     more: Callable[[Scenario], None] | None,
+    lead: str,
+    areas: Mapping[str, str],
 ) -> None:
-    _draw_all(FRONT, scenario, without, problems)
-    rest = [field for field in ALL_CONTROLS if field not in FRONT]
+    front = front_fields(scenario)
+    _draw_all(front, scenario, without, problems, lead, areas)
+    rest = [field for field in ALL_CONTROLS if field not in front]
 
     def fill() -> None:
         with st.container(gap=GAP):
@@ -108,10 +131,12 @@ def _draw_all(
     scenario: Scenario,
     without: Collection[str],
     problems: tuple[str, ...],
+    lead: str = "",
+    areas: Mapping[str, str] | None = None,
 ) -> None:
     for field in names:
         if ALL_CONTROLS[field].shown(scenario) and field not in without:
-            _draw_one(field, scenario, problems)
+            _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 
 def _hold(field: str, key: str) -> Any:
@@ -141,7 +166,9 @@ def _say(words: str) -> None:
 # -- one widget -------------------------------------------------------------------------
 
 
-def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None:
+def _draw_one(
+    field: str, scenario: Scenario, problems: tuple[str, ...], lead: str, area: str
+) -> None:
     # What the session holds is the default too. Streamlit sends it as a value in the first run
     # alone; a browser that draws the control only when the next run has begun, as its code
     # came late or somebody clicked fast, starts from the default.
@@ -153,15 +180,18 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
     match widget(known):
         case "slider":
             more |= {"format_func": number_text}
-            st.select_slider(label, offered(field, scenario, value), value, **more)
-            if known.front and any(known.ends):  # what its ends mean
-                low, high = known.ends
-                told = f"<span>{low}</span><span>{high}</span>"
+            words = text(known.plain, scenario)
+            with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
+                st.select_slider(label, offered(field, scenario, value), value, **more)
+                told = f"<b>{number_text(value)}</b><span>{words}</span>{area}"
                 st.html(f"<div class='about' aria-hidden='true'>{told}</div>")
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)
-            first = options.index(value) if value in options else 0
             more |= {"format_func": READ[field]}
+            if field == "distribution":
+                options = tuple(laws_in_order(options, scenario))
+                more |= {"format_func": law_name(scenario)}
+            first = options.index(value) if value in options else 0
             st.selectbox(label, options, first, **more)
         case "choice":
             every = [*choices(field, scenario), *([None] if known.optional else [])]
@@ -174,7 +204,12 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
                 **more,
             )
         case "slugs":
-            _draw_methods(label, value, scenario, more)
+            draw = partial(_draw_methods, label, value, scenario, more)
+            if len(scenario.methods) < 2 or not value:  # there is something to choose first
+                draw()
+            else:
+                words = f":gray[{label}] {methods_text(scenario, lead)}"
+                fold_in_page(words, draw, METHODS, kind="popover")
         case "numbers":
             assert scenario.axis is not None
             finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.hardest import hardest_case, impossible, is_hard
+from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible, is_hard
 from dpsco_core.explain.window import Missing, Span, ending_at, missing_span, spans
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import canonical
@@ -19,6 +19,7 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
     ]
 
 
+NEARLY = 0.97  # a share of a bound that is as good as all of it
 without_data = starting_risk  # the error of the answer that ignores the data
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _of_the_data = lru_cache(maxsize=2000)(impossible)
@@ -63,6 +64,17 @@ def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
     ]
 
 
+def are_hardest_of_all(scenario: Scenario, x: float | None) -> bool:
+    """Whether the limit on these data is the largest lower bound on any data with the tail.
+
+    At a light tail it is not: other data have larger errors, and it is sampling that makes them.
+    """
+    floors, spans_ = dict(region(scenario)), dict(window(scenario))
+    if x not in floors or x not in spans_:
+        return True
+    return floors[x].value >= NEARLY * spans_[x].low
+
+
 def _of_any_law(point: Scenario) -> Scenario:
     """Return a point without what a bound over all data does not depend on."""
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
@@ -74,3 +86,17 @@ def _of_any_law(point: Scenario) -> Scenario:
 
 
 hardest = lru_cache(maxsize=256)(hardest_case)
+_sharpest = lru_cache(maxsize=256)(hardest_bound)
+
+
+def hardest_law(scenario: Scenario) -> str:
+    """Return the slug of the hardest data known for the very problem of a scenario; "" if none."""
+    sharpest = _sharpest(scenario)
+    if sharpest is None or sharpest.card.instance_problem != scenario.problem:
+        return ""
+    return sharpest.card.instance
+
+
+def has_hardest_law(scenario: Scenario) -> bool:
+    """Whether the data of a scenario are the hardest known for it."""
+    return is_hard(scenario) and hardest_law(scenario) == scenario.distribution

@@ -15,6 +15,11 @@ FRONT = sorted(
 )
 
 
+def front_fields(scenario: Scenario) -> list[str]:
+    """Return the fields whose controls are always open; the items per user where there are any."""
+    return [name for name in FRONT if name != "m" or scenario.m > 1 or scenario.axis == "m"]
+
+
 def widget(known: Field) -> str:
     """Return what a field is set with: a slider, or what its kind asks for."""
     return "slider" if known.offered else known.kind

@@ -22,6 +22,8 @@ TAIL: Final = "tail"  # a light or a heavy tail
 NO_SET = "none"
 PANEL = "panel"  # the parameter of the panels that are drawn
 PANELS = ("auto", "both", "first", "second")  # the second one by itself where it is quick
+CARD = "card"  # the parameter of the question that is open
+CARDS = ("", "data", "light", "others", "proof", "sliders")
 MEASURE = "measure"  # the parameter of what is drawn
 MEASURES = ("error", "price")
 # the parameter of the scenario that is kept to be compared, as a query of its own

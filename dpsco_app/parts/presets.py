@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dpsco_app.parts.options import HARDEST, MEASURES, NO_SET, TAIL
+from dpsco_app.parts.options import MEASURES, NO_SET
 from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.scenario import Scenario
 
@@ -15,7 +15,8 @@ class Preset:
     card: str  # what it is about, in at most `MOST_WORDS`
     look_for: str  # what to notice, once it has run
     scenario: Scenario
-    against: str = HARDEST  # what is drawn beside
+    against: str = NO_SET  # what is drawn beside
+    open: str = "others"  # the question that is open below the figure
     measure: str = MEASURES[0]  # what the vertical axis shows
 
     @property
@@ -44,31 +45,39 @@ CONVEX = replace(SWEEP, problem="quadratic", p=2)
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
+        name="The hardest data known",
+        card="The data on which the sharpest lower bound is proven: what is measured lies between "
+        "what is proven possible and a limit that no private algorithm can pass.",
+        look_for="Only the variance is bounded (p = 2), and the data are those on which the "
+        "sharpest lower bound is proven. The best private algorithm has 3.4 times the error "
+        "without privacy at every n: between 2.6 times, which no private algorithm can pass, and "
+        "5.7 times, which is proven to be possible on all data with such a tail. More records "
+        "shrink both errors, not their ratio.",
+        scenario=replace(SWEEP, p=2, distribution="hypercube", trials=20),
+        open="",
+    ),
+    Preset(
         name="What privacy costs",
         card="With a fixed clip radius, private estimators have 2 to 4 times the error of the "
-        "sample mean. Adaptive clipping pays at most a quarter from 5,000 records on. In "
-        "the hardest case nobody escapes the price.",
+        "sample mean. Adaptive clipping pays at most a quarter from 5,000 records on. On "
+        "the hardest data known nobody escapes the price.",
         look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
         "advance have 2 to 4 times the error of the sample mean on Student t data. Adaptive "
         "clipping looks at the lengths of the records, privately, and from 5,000 records on pays "
-        "at most a quarter. In the hardest case a few records lie far out and carry the whole "
-        "mean: privacy has to hide them, and nobody escapes the price.",
+        "at most a quarter. Open “The hardest data”: there a few records lie far out and carry the "
+        "whole mean. Privacy has to hide them, and nobody escapes the price.",
         scenario=replace(SWEEP, p=2),
     ),
     Preset(
         name="A heavy and a light tail",
-        card="The price of privacy at p = 2 and at p = 8. With a heavy tail more records "
-        "hardly help: the coordinate-wise estimator pays about 3.5 times at every n. With "
-        "a light tail its price falls.",
-        look_for="The same estimators at p = 2 and at p = 8, by what privacy multiplies their "
-        "error by. A heavy tail is worse in how little more records help. At p = 2 the "
-        "coordinate-wise estimator pays about 3.5 times at every n: the part of privacy falls as "
-        "slowly as the sampling error. At p = 8 it pays more at first, beside a sample mean whose "
-        "own error is small, and ever less as n grows. Adaptive clipping, which looks at the "
-        "lengths of the records, ends near 1 on both: these are not the worst data.",
-        scenario=replace(SWEEP, p=2),
-        against=TAIL,
-        measure=MEASURES[1],
+        card="More records cure it at p = 10, not at p = 2. With a heavy tail the price of a "
+        "guarantee is the same at every n; with a light one it falls to 1.",
+        look_for="What can be promised for all data with a tail, over what can be promised without "
+        "privacy. At p = 2 the two bands are parallel: more records shrink all errors, not the "
+        "price. At p = 10 the band closes on the line without privacy: with enough records "
+        "privacy is free.",
+        scenario=replace(SWEEP, p=2, distribution="hypercube", trials=20),
+        open="light",
     ),
     Preset(
         name="Choose the radius for me",
@@ -108,7 +117,6 @@ PRESETS: tuple[Preset, ...] = (
         "noise to wide and narrow coordinates and keeps paying for all 200. PLAN finds out "
         "privately which ones are wide: once the scales fall it pays for the few that are, and "
         "comes down towards the grey line. The dimension in a bound is that of the worst case.",
-        against=NO_SET,
         scenario=replace(
             SWEEP,
             p=2.5,
@@ -138,11 +146,12 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="Privacy is free",
         card="As ε grows, the private lines on Student t data fall onto the grey one: from "
-        "there on the sample size, not privacy, limits the accuracy. In the hardest case "
-        "privacy still has a price.",
+        "there on the sample size, not privacy, limits the accuracy. On the hardest data "
+        "known privacy still has a price.",
         look_for="As ε grows the private lines on Student t data fall onto the grey one, adaptive "
         "clipping at about ε = 1 and simple clipping at about ε = 2: from there on the sample "
-        "size, not privacy, limits the accuracy. In the hardest case privacy still has a price.",
+        "size, not privacy, limits the accuracy. On the hardest data known privacy still has a "
+        "price.",
         scenario=replace(
             SWEEP,
             p=4,
@@ -199,9 +208,9 @@ PRESETS: tuple[Preset, ...] = (
         "at every p, so that the variance falls. The price divides by that error, so at one n it "
         "need not fall. On Student t data that of simple clipping and of the coordinate-wise "
         "estimator hardly changes at n = 10,000, that of adaptive clipping stays near 1, and that "
-        "of noise smoothing, which uses only the variance, doubles. In the hardest case simple "
-        "clipping pays more with a light tail, though its error is smaller there. What a heavy "
-        "tail spoils is how fast the price falls with n: see “A heavy and a light tail”.",
+        "of noise smoothing, which uses only the variance, doubles. On the hardest data known "
+        "simple clipping pays more with a light tail, though its error is smaller there. What a "
+        "heavy tail spoils is how fast the price falls with n: see “A heavy and a light tail”.",
         scenario=replace(
             SWEEP,
             methods=(
@@ -313,7 +322,6 @@ PRESETS: tuple[Preset, ...] = (
         "users' means needs the same noise at every m, and its error goes flat. The filtered mean "
         "needs many records per user: behind at 10, ahead from 10,000 on, and falling. With 1 or "
         "10 it leaves more than the dashed line, the answer without data.",
-        against=NO_SET,
         scenario=replace(
             SWEEP,
             problem="quadratic",
@@ -329,4 +337,4 @@ PRESETS: tuple[Preset, ...] = (
         ),
     ),
 )
-DEFAULT = PRESETS[0]
+FIRST, DEFAULT = PRESETS[:2]  # what is shown first; what a link means by what it leaves out

@@ -10,15 +10,16 @@ from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.links import BASE
 from dpsco_app.front.screen import FrontScreen, front_screen
 from dpsco_app.front.second import Beside, beside
-from dpsco_app.front.study import Study
+from dpsco_app.front.study import Role, Study
 from dpsco_app.front.view import ADDRESS, View
-from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.evaluations import has_hardest_law
 from dpsco_app.parts.options import HARDEST
+from dpsco_app.session import screen as moment
 from dpsco_app.session.cells import estimate, has_run
 from dpsco_app.session.pace import DRAW_EVERY_SECONDS, figure_pace
 from dpsco_app.session.result import Growth, Result
+from dpsco_app.session.waiting import CANNOT, waiting_words
 from dpsco_core.base.limits import Limits
-from dpsco_core.explain.hardest import is_hard
 from dpsco_core.runs.allowed import nearest_allowed, refusal
 from dpsco_core.runs.cost import Cost
 from dpsco_core.runs.study import Outcome
@@ -103,7 +104,7 @@ class Curves:
 
         Unless somebody asks, the hardest case is run only where that is quick, and allowed.
         """
-        pair = beside(scenario, self.view.against, self.view.pin)
+        pair = beside(scenario, self.view.against, self.view.pin, self.view.card)
         if pair.second is None or self.view.panel in ("both", "second"):
             return pair
         if self.view.panel == "first":
@@ -231,7 +232,9 @@ class Curves:
             return estimate((self.now, *self.others.scenarios))
         return None if self.result.complete else estimate(self.result.scenarios)
 
-    def front(self, theme: Theme, result: Result, *, is_old: bool) -> FrontScreen:
+    def front(
+        self, theme: Theme, result: Result, *, is_old: bool, because: str = ""
+    ) -> FrontScreen:
         """Return headline, figure and table of a result in the size and colours of a theme."""
         studies, has_room = self._studies(result), theme.size.several
         if self.view.panel == "second" and has_room:
@@ -239,7 +242,25 @@ class Curves:
         # Where there is room for one panel, the table has both.
         one = len(studies) - 1 if self.view.panel == "second" else 0
         only = None if has_room else one
-        return front_screen(studies, self.view, theme, only, before=is_old)
+        waiting = self._waiting(result, is_old=is_old)
+        told = "" if waiting else because
+        return front_screen(
+            studies, self.view, theme, only, before=is_old, waiting=waiting, because=told
+        )
+
+    def _waiting(self, result: Result, *, is_old: bool) -> str:
+        """Return what stands in the place of the headline; empty where there is a headline."""
+        if self.refused:
+            return CANNOT
+        if not is_old:
+            chosen = self._studies(result)
+            is_young = self.is_running and not all(study.complete for study in chosen)
+            return f"Measuring {result.cells:,} runs …" if is_young else ""
+        left = self.left(is_old=True)
+        cells = 0 if left is None else left.cells
+        begins = left is not None and left.seconds < moment.LIVE_SECONDS
+        measures = self.is_running or begins
+        return waiting_words(result.scenario, self.now, cells, measures=measures)
 
     def _studies(self, result: Result) -> tuple[Study, ...]:
         """Return the panels: what has been measured, between the bounds of what ran."""
@@ -248,9 +269,14 @@ class Curves:
         first = Study(
             scenario=scenario,
             outcomes=result.outcomes,
-            role="hardest" if is_hard(scenario) and hardest(scenario) is None else "own",
+            role="hardest" if has_hardest_law(scenario) else "own",
             overlay=pinned,
         )
+        if second is not None and result.role == "data":
+            other = second.scenario
+            role: Role = "hardest" if has_hardest_law(other) else "own"
+            shown = Study(scenario=other, outcomes=second.outcomes, role=role)
+            return (replace(shown, overlay=replace(first, overlay=None)),)
         if second is None or self.view.panel == "first":
             return (first,)
         return first, Study(scenario=second.scenario, outcomes=second.outcomes, role=result.role)

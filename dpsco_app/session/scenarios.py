@@ -1,6 +1,6 @@
 """The one scenario of a visit, and what single pages show apart from it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,9 +36,11 @@ class Page(Address[V]):
 class Scenarios:
     """What the visit is about, and which pages show something else."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: Mapping[str, Scenario] | None = None) -> None:
+        """`first` is what single pages show as long as nobody has chosen anything."""
         self.mine = BASE
-        self._apart: dict[str, Scenario] = {}
+        self._apart: dict[str, Scenario] = dict(first or {})
+        self._unchosen = set(self._apart)  # the pages that are apart, and nobody has said so
 
     def shown(self, page: Page[Any]) -> Scenario:
         """Return what a page shows: what was set there alone, or what is nearest to the visit's."""
@@ -47,7 +49,13 @@ class Scenarios:
     def take(self, scenario: Scenario, page: str) -> None:
         """Make a scenario that of the visit, and of the page where it was chosen."""
         self.show_here(None, page)
+        self._unchosen.clear()
         self.mine = in_order(scenario)
+
+    def begin(self, scenario: Scenario, page: str) -> None:
+        """Show a scenario on a page that nobody has chosen: as at the beginning of a visit."""
+        self.show_here(scenario, page)
+        self._unchosen = {page}
 
     def show_here(self, scenario: Scenario | None, page: str) -> None:
         """Set what one page shows; without a scenario, what is nearest to the visit's."""
@@ -66,10 +74,12 @@ class Scenarios:
         for this page alone.
         """
         before, own = self.shown(page), self.mine
+        is_unchosen = page.name in self._unchosen
         changed = {
             name: getattr(now, name)
             for name in NAMES
-            if getattr(now, name) != getattr(before, name) == getattr(own, name)
+            if getattr(now, name) != getattr(before, name)
+            and (is_unchosen or getattr(before, name) == getattr(own, name))
         }
         mine = replace(own, **changed)
         try:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from dpsco_app.front.figure import nests
 from dpsco_app.front.notice import to_notice
+from dpsco_app.front.questions.cards import Question, cards_of
 from dpsco_app.front.screen import FrontScreen
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
@@ -60,6 +62,14 @@ class Screen:
     def allowed(self) -> Scenario | None:
         """What the controls say, where that can run."""
         return None if self.refused else self.now
+
+    @cached_property
+    def cards(self) -> tuple[Question, ...]:
+        """The questions below the figure; none below two panels, or where nothing has run."""
+        if self.is_empty or not nests(self.studies, self.view):
+            return ()
+        study = self.studies[0]
+        return cards_of(study, self.scenario, "" if self.is_old else self.view.card)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.address import PageView
+from dpsco_app.front.because import because
 from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.parts.evaluations import hardest_law, has_hardest_law
 from dpsco_app.parts.options import NO_SET
-from dpsco_app.parts.presets import Preset
+from dpsco_app.parts.presets import FIRST, Preset
 from dpsco_app.session.curves import Curves
 from dpsco_app.session.scenarios import Page, Scenarios, Use, in_order
 from dpsco_app.session.screen import Screen
@@ -26,6 +28,7 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     from dpsco_app.lessons.path import LessonPath
 
+NO_HARDEST = "No hardest data are known at these settings: **data Student t**."
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
 FREE = ("methods", "grid", "seed")  # fields that no other one follows
 UNSET = Scenario()  # the values of fields that have had none yet
@@ -41,7 +44,7 @@ class Session:
     """
 
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
-        self.scenarios = Scenarios()
+        self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
         self.page: Page[Any] = NOWHERE  # the page that is shown
         self.views: dict[str, PageView] = {}  # what each page shows, that was opened
@@ -50,6 +53,9 @@ class Session:
         self._hidden: dict[str, Any] = {}  # the last values of fields that others may hide
         self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
         self._last = links.BASE, ADDRESS.default  # the last settings that were allowed
+        self.because = ""  # what the last change does, in words
+        # Whether the data are the hardest known, whatever these are at other settings.
+        self._wants_hardest = False
 
     # -- the visit ----------------------------------------------------------------------------
 
@@ -93,6 +99,8 @@ class Session:
         self._turn_to(page)
         if scenario is not None:
             self.scenarios.take(scenario, page.name)
+            if page.name == CURVES.name and not any(name in query for name in NAMES):
+                self.scenarios.begin(FIRST.scenario, page.name)
         self.views[page.name] = view
         self._load()
         self._wrong[page.name] = [*problems, *also_wrong]
@@ -138,8 +146,23 @@ class Session:
         else:
             limits = self.curves.limits
             after, self._sweep, words = changed(before, field, value, self._sweep, limits)
-        self._take(_in_range(after))
-        return words
+        after, lost = self._following(before, _in_range(after), field)
+        self._take(after)
+        self.because = because(before, after, field)
+        return words or lost
+
+    def _following(self, before: Scenario, after: Scenario, field: str) -> tuple[Scenario, str]:
+        """Return a scenario whose data stay the hardest known, and a sentence where none are."""
+        if field == "distribution":
+            self._wants_hardest = has_hardest_law(after)
+            return after, ""
+        if not self._wants_hardest:
+            return after, ""
+        law = hardest_law(after)
+        if law:
+            return replace(after, distribution=law), ""
+        is_new = has_hardest_law(before)
+        return replace(after, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
         """Set a field from the figure: the others fit it where it asks for other algorithms."""
@@ -181,6 +204,7 @@ class Session:
         self.scenario = scenario = in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
+        self.because = ""
         if self.page.name == CURVES.name:
             self._settle(asked=asked)
         elif self.page.use is not None:
@@ -198,6 +222,7 @@ class Session:
     def _begin_anew(self) -> None:
         """Forget what single controls have held before."""
         scenario = self.scenario
+        self.because, self._wants_hardest = "", has_hardest_law(scenario)
         self._sweep = scenario.grid, scenario.grid
         self._hidden = {name: getattr(UNSET, name) or 0.1 for name in BUDGET}
         self._remember_hidden(scenario)
@@ -229,9 +254,14 @@ class Session:
 
     def start_preset(self, preset: Preset) -> None:
         """Show a preset and run it, with what it is compared with."""
-        view = replace(self.view, against=preset.against, measure=preset.measure, pin="")
+        kept = {"against": preset.against, "measure": preset.measure, "card": preset.open}
+        view = replace(self.view, **kept, pin="")
         self.views[CURVES.name] = view
         self.start(preset.scenario)
+
+    def open_card(self, slug: str) -> None:
+        """Open a question below the figure, or close it if it is open."""
+        self.look(CURVES, replace(self.view, card="" if self.view.card == slug else slug))
 
     def pin(self) -> None:
         """Keep the run that is drawn, to be compared with the next one."""
@@ -274,7 +304,7 @@ class Session:
         result, is_old = curves.result_to_draw()
         now = curves.result or result
         return Screen(
-            front=curves.front(theme, result, is_old=is_old),
+            front=curves.front(theme, result, is_old=is_old, because=self.because),
             result=result,
             view=self.view,
             now=self.scenario,

@@ -7,10 +7,12 @@ from html import escape
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.changes import listed, offered
+from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
+from dpsco_app.parts.control_words import law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ
-from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
+from dpsco_app.parts.fields import ALL_CONTROLS, choices, front_fields, text, widget
 from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
 from dpsco_core.scenario import Scenario
@@ -19,11 +21,20 @@ WITHOUT = ("grid", "rho")  # what a link alone can set
 SMALL = ("slider", "choice", "whole")
 
 
-def controls(scenario: Scenario, view: View, theme: Theme) -> str:
-    """Return the controls of a scenario as HTML; each says in `data-field` what it sets."""
+def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> str:
+    """Return the controls of a scenario as HTML; each says in `data-field` what it sets.
+
+    `lead` is the best algorithm of those that have run.
+    """
     shown = [name for name, known in ALL_CONTROLS.items() if known.shown(scenario)]
-    front = [_one(name, scenario, theme) for name in FRONT if name in shown]
-    rest = [name for name in shown if name not in (*FRONT, *WITHOUT)]
+    open_ones = front_fields(scenario)
+    areas = slider_areas(scenario, theme) if view.card == "sliders" else {}
+    front = [
+        _one(name, scenario, theme, lead, areas.get(name, ""))
+        for name in open_ones
+        if name in shown
+    ]
+    rest = [name for name in shown if name not in (*open_ones, *WITHOUT)]
     more = [_one(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
@@ -37,36 +48,50 @@ def controls(scenario: Scenario, view: View, theme: Theme) -> str:
     )
 
 
-def _one(field: str, scenario: Scenario, theme: Theme) -> str:
+def _one(field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = "") -> str:
     known, value = ALL_CONTROLS[field], getattr(scenario, field)
     label = text(known.label, scenario)
     match widget(known):
         case "slider":
             values = offered(field, scenario, value)
-            return slider(label, field, values, values.index(value), known.ends)
+            words = text(known.plain, scenario)
+            return slider(label, field, values, values.index(value), words, area)
         case "slugs":
-            return _methods(label, scenario, theme)
+            return _methods(label, scenario, theme, lead)
         case "whole":
             return (
                 f"<label class='choice'><span>{escape(label)}</span><input type='number' min='0' "
                 f"id='field-{field}' data-field='{field}' value='{value}'></label>"
             )
-    names = [(word, READ.get(field, str)(word)) for word in choices(field, scenario)]
+    offers, read = choices(field, scenario), READ.get(field, str)
+    if field == "distribution":
+        offers, read = laws_in_order(offers, scenario), law_name(scenario)
+    names = [(word, read(word)) for word in offers]
     return _select(label, field, names, str(value))
 
 
-def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
-    """Return a slider as HTML, at the place `at` of its values."""
+def slider(
+    label: str,
+    field: str,
+    values: Sequence[float],
+    at: int,
+    words: str = "",
+    area: str = "",
+) -> str:
+    """Return a slider as HTML, at the place `at` of its values.
+
+    It says in `words` what it is about; an `area` stands above it.
+    """
     texts = [number_text(value) for value in values]
     attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
-    words = f"<small aria-hidden='true'><span>{ends[0]}</span><span>{ends[1]}</span></small>"
+    about = f"<small>{escape(words)}</small>" if words else ""
     return (
         f"<div class='slider'><label for='field-{field}'>{escape(label)}</label>"
-        f"<output for='field-{field}'>{texts[at]}</output>"
+        f"<output for='field-{field}'>{texts[at]}</output>{about}{area}"
         f"<input type='range' id='field-{field}' data-field='{field}' min='0' "
         f"max='{len(values) - 1}' step='1' value='{at}' aria-valuetext='{texts[at]}' "
         f'data-values="{attributes[0]}" data-texts="{attributes[1]}">'
-        f"{words if any(ends) else ''}</div>"
+        "</div>"
     )
 
 
@@ -83,7 +108,7 @@ def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: st
     )
 
 
-def _methods(label: str, scenario: Scenario, theme: Theme) -> str:
+def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     """Return the algorithms as boxes to tick, each with the mark and the colour of its line."""
     known = listed(scenario)
     names = short_names(known)
@@ -100,7 +125,9 @@ def _methods(label: str, scenario: Scenario, theme: Theme) -> str:
     others = [slug for slug in known if slug not in scenario.methods]
     more = "".join(map(chip, others))
     rest = f"<details id='others'><summary>+ {len(others)} more</summary>{more}</details>"
-    return f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if others else ''}</fieldset>"
+    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if others else ''}</fieldset>"
+    summary = f"<span>{escape(label)}</span> {escape(methods_text(scenario, lead))}"
+    return f"<details id='algorithms'><summary>{summary}</summary>{box}</details>"
 
 
 def presets() -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from dpsco_app.front import links
-from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.parts.presets import FIRST
 from dpsco_app.static_page import visit as curves
 from dpsco_app.static_page.visit import Visit
 from dpsco_app.static_page.words import CURVES, LESSONS
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpsco_app.static_page.lessons import Lessons
 
 # The address of a visit in which nothing was moved.
-UNTOUCHED = urlencode(links.query(DEFAULT.scenario), safe=",")
+UNTOUCHED = urlencode(links.query(FIRST.scenario), safe=",")
 OF_LESSONS = ("lesson", "answers", "sentence")  # the parameters of an address that lessons read
 
 

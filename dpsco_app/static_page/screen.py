@@ -5,6 +5,9 @@ import re
 from html import escape
 from typing import Any
 
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.questions.cards import STEPS
+from dpsco_app.front.questions.records import records_html
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.refusals import measured_refusals
 from dpsco_app.session.screen import Screen
@@ -19,6 +22,30 @@ def panel_switch(screen: Screen) -> str:
         f"aria-pressed='{'true' if key == screen.panel else 'false'}'>{escape(name)}</button>"
         for key, name in screen.panel_names.items()
     )
+
+
+def cards(screen: Screen) -> str:
+    """Return the questions below the figure as HTML: a button a card, and the steps of a proof."""
+    chosen = screen.view.card
+    buttons = "".join(
+        f"<button type='button' class='card' data-field='card' "
+        f"data-value='{'' if card.slug == chosen else card.slug}' "
+        f"aria-expanded='{'true' if card.slug == chosen else 'false'}'>"
+        f"<b>{escape(card.title)} {'−' if card.slug == chosen else '+'}</b>"
+        f"<span>{escape(card.sentence)}</span></button>"
+        for card in screen.cards
+    )
+    steps = [text for card in screen.cards for text in card.more if card.slug == chosen]
+    listed = "".join(f"<li>{escape(text)}</li>" for text in steps[:STEPS])
+    more = "".join(f"<p>{escape(text)}</p>" for text in steps[STEPS:])
+    return f"<div class='cards'>{buttons}</div>" + f"<ol>{listed}</ol>{more}" * bool(steps)
+
+
+def records(screen: Screen, theme: Theme) -> str:
+    """Return what the records are worth as HTML, once that is measured."""
+    if screen.is_old or not screen.cards:
+        return ""
+    return records_html(screen.studies[0], screen.scenario, theme)
 
 
 def notes(screen: Screen) -> str:

@@ -41,6 +41,7 @@ from dpsco_core.scenario import Scenario, default_grid
 MOST_BYTES = 2_500_000
 PLACE_SECONDS = 0.15  # to draw one place of the sliders, on the reference machine
 SCHEMES = ("light", "dark")
+ALL_METHODS = replace(ADDRESS.default, card="others")  # what a page of a study shows
 NARROW_PANELS = ("first", "second")  # a phone has them below one another
 SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
 STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
@@ -89,7 +90,7 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
     return seconds
 
 
-def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDRESS.default) -> str:
+def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ALL_METHODS) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
     Without `over`: over the budget, or where that is the axis or not set, over the dimension, or
@@ -168,7 +169,7 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
             name,
             values,
             min(range(len(values)), key=lambda i: abs(values[i] - _own(scenario, name))),
-            ALL_CONTROLS[name].ends,
+            text(ALL_CONTROLS[name].plain, scenario),
         )
         for name, values in sliders.items()
     )

@@ -12,18 +12,19 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
+from dpsco_app.figure.head import whose
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front.answer import question
 from dpsco_app.front.links import parameters
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import apart
-from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
 from dpsco_app.session.session import Session
 from dpsco_app.static_page.controls import controls
-from dpsco_app.static_page.screen import bold, notes, panel_switch, plain
+from dpsco_app.static_page.screen import bold, cards, notes, panel_switch, plain, records
 from dpsco_app.static_page.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
@@ -31,7 +32,7 @@ from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
 
-OF_VIEW = ("against", "measure", "panel")
+OF_VIEW = ("against", "card", "measure", "panel")
 
 
 class Visit:
@@ -41,7 +42,7 @@ class Visit:
         self.session = Session(limits or replace(DASHBOARD, where=LIMITS), runs_all=True)
         self.words: list[str] = []  # what the last event says
         self.session.open(PAGE, {})
-        self.start(DEFAULT.slug)
+        self.start(FIRST.slug)
 
     # -- what a visitor does ----------------------------------------------------------------
 
@@ -110,9 +111,15 @@ class Visit:
             "alt": front.answer.plain.strip() or question(screen.studies),
             "table": front.table,
             "panels": panel_switch(screen),
+            "cards": cards(screen),
+            "records": records(screen, theme),
+            "whose": whose(front.answer.small, theme),
             "notes": notes(screen),
         }
-        return values | self._around(theme, self.wrong, self.status(), done=not screen.is_running)
+        around = self._around(
+            theme, self.wrong, self.status(), done=not screen.is_running, lead=front.lead
+        )
+        return values | around
 
     def picture(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows where it shows the picture, as plain values."""
@@ -130,10 +137,12 @@ class Visit:
             wrong.append(str(problem))
         return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
 
-    def _around(self, theme: Theme, wrong: list[str], status: str, *, done: bool) -> dict[str, Any]:
+    def _around(
+        self, theme: Theme, wrong: list[str], status: str, *, done: bool, lead: str = ""
+    ) -> dict[str, Any]:
         return {
             "address": self.address,
-            "controls": controls(self.scenario, self.session.view, theme),
+            "controls": controls(self.scenario, self.session.view, theme, lead),
             "wrong": wrong,
             "status": status,
             "done": done,

@@ -45,7 +45,7 @@ class Field:
     group: str  # the group of its control
     shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
     front: int = 0  # its place among the controls that are always open; 0 if folded away
-    ends: tuple[str, str] = ("", "")  # one word for each end of its slider
+    plain: Words = ""  # its plain words, beside its control
     name: str = ""  # its name in a list of differences, if it has no symbol
     symbol: str = ""  # its symbol, as in ε = 1; may be empty
     sign: Sign | None = None  # the glossary entry of its symbol

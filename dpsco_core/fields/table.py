@@ -13,19 +13,23 @@ from dpsco_core.data.base import Unit
 from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.fields.field import Sign, field, series
 from dpsco_core.fields.words import (
+    BUDGET_SIGN,
     CLIPPED,
     D_SIGN,
     DECAY_SIGN,
+    DELTA_SIGN,
     FALLING,
-    HARD,
+    FEATURES,
     M_SIGN,
     Q_SIGN,
     RECORD,
     SAME_SEED,
+    SET,
     STARTS,
     TAIL,
     UNEQUAL_SCALES,
     has_offset,
+    tail_in_short,
     words,
 )
 from dpsco_core.geometry.geometries import GEOMETRIES
@@ -67,8 +71,7 @@ class Fields:
         help=words(
             RECORD,
             RECORD,
-            "The law of the features $x$; the target follows from them and the true parameter. It "
-            "has mean 0, and is scaled so that every coordinate's moment is 1." + HARD,
+            FEATURES,
         ),
     )
     methods: tuple[str, ...] = field(
@@ -90,9 +93,10 @@ class Fields:
         low=1,
         meaning="number of records; of users, where users have several items",
         group="Size",
-        front=4,
+        front=6,
         symbol="n",
         label=lambda s: "Users n" if s.m > 1 or s.axis == "m" else "Records n",
+        plain="how many people are in the data",
         help="Number of people.",
         offered=series(2, 6),
         grid=(500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
@@ -104,9 +108,10 @@ class Fields:
         low=1,
         meaning="dimension",
         group="Size",
-        front=6,
+        front=8,
         symbol="d",
         label="Dimension d",
+        plain="how many numbers per person",
         help="Number of coordinates of a record.",
         offered=series(0, 3),
         grid=(2, 5, 10, 20, 50, 100),
@@ -119,7 +124,7 @@ class Fields:
         high=M_MAX,
         meaning="items per user; 1 is item-level privacy",
         group="Size",
-        front=5,
+        front=7,
         symbol="m",
         label="Items per user m",
         help="At 1 every record is a person. Beyond, a person has m records, and privacy hides all "
@@ -136,10 +141,10 @@ class Fields:
         high=EPSILON_MAX,
         meaning="the privacy budget, together with `delta`",
         group="Privacy",
-        front=7,
+        front=9,
         symbol="ε",
         label="Privacy budget ε",
-        ends=("more private", "less"),
+        plain="smaller is more private",
         help="Smaller is more private. Neighbours differ by replacing one record.",
         shown=lambda s: s.rho is None,
         offered=(*series(-2, 1), 20),
@@ -147,8 +152,7 @@ class Fields:
         sign=Sign(
             r"\varepsilon",
             "privacy budget",
-            "How much more likely one person's data can make any outcome, as a factor e to the ε; "
-            "smaller is more private.",
+            BUDGET_SIGN,
         ),
     )
     delta: float | None = field(
@@ -157,17 +161,17 @@ class Fields:
         optional=True,
         meaning="the privacy budget: approximate DP, or pure DP if it is 0",
         group="Privacy",
-        front=8,
+        front=10,
         symbol="δ",
         label="Failure probability δ",
+        plain="the chance that ε does not hold",
         help=r"The chance that the limit of $\varepsilon$ fails. Keep it well below $1/n$.",
         shown=lambda s: s.rho is None and bool(s.delta),
         offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
         sign=Sign(
             r"\delta",
             "failure probability",
-            "The slack that approximate differential privacy allows, far below one in n; in lower "
-            "bounds from signs, the size of a coin's bias.",
+            DELTA_SIGN,
         ),
     )
     rho: float | None = field(
@@ -178,10 +182,10 @@ class Fields:
         high=RHO_MAX,
         meaning="the budget in zero-concentrated DP (zCDP), instead of `epsilon` and `delta`",
         group="Privacy",
-        front=9,
+        front=11,
         symbol="ρ",
         label="zCDP budget ρ",
-        ends=("more private", "less"),
+        plain="smaller is more private",
         help=r"Zero-concentrated DP: $D_\alpha \le \rho\alpha$ for every order. "
         r"$\rho = \varepsilon^2/2$ is what $\varepsilon$-DP implies.",
         shown=lambda s: s.rho is not None,
@@ -201,10 +205,10 @@ class Fields:
         f"2 to {P_MAX:g}; also `--tail`",
         flags=("--tail",),
         group="Data",
-        front=3,
+        front=5,
         symbol="p",
         label="Tail index p",
-        ends=("heavy", "light"),
+        plain=tail_in_short,
         help=TAIL,
         offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
         grid=(2, 2.5, 3, 4, 6, 10),
@@ -234,11 +238,10 @@ class Fields:
         choices=GEOMETRIES,
         meaning="constraint set and norm: {choices}",
         group="Geometry",
-        front=10,
+        front=3,
         name="Set",
         label="Geometry",
-        help="A convex set and its norm. A small Gaussian width (a small mean of the farthest "
-        "point in a random direction) lets noise be projected away; the page Geometry shows it.",
+        help=SET,
     )
     q: float | None = field(
         None,
@@ -246,7 +249,7 @@ class Fields:
         optional=True,
         meaning="exponent of the parameters' norm for the geometry `lq`: at least 1, `inf` allowed",
         group="Geometry",
-        front=11,
+        front=4,
         symbol="q",
         label="Exponent q of the norm",
         help=r"$\|w\|_q = (\sum_j |w_j|^q)^{1/q}$: q = 1 favours few large entries, q = 2 is the "
@@ -388,7 +391,6 @@ class Fields:
         group="Data",
         symbol="a",
         label="Decay of the scales a",
-        ends=("equal", "a few rule"),
         help=UNEQUAL_SCALES,
         shown=lambda s: catalogue.law_can_decay(s.distribution, s.problem),
         offered=(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3),

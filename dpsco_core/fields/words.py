@@ -7,9 +7,21 @@ from dpsco_core import catalogue
 from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.problems import MeanEstimation
 
+BUDGET_SIGN = (
+    "How much more likely one person's data can make any outcome, as a factor e to the ε; "
+    "smaller is more private."
+)
+DELTA_SIGN = (
+    "The slack that approximate differential privacy allows, far below one in n; in lower "
+    "bounds from signs, the size of a coin's bias."
+)
 HARD = (
     " The hard instances are the laws on which the lower bounds are proven; they draw a new "
     "pattern in every trial."
+)
+FEATURES = (
+    "The law of the features $x$; the target follows from them and the true parameter. It "
+    "has mean 0, and is scaled so that every coordinate's moment is 1." + HARD
 )
 RECORD = (
     "The law of a record. Each is scaled so that every coordinate's central moment of order $p$ "
@@ -71,4 +83,17 @@ def has_offset(scenario: Any) -> bool:
     law = catalogue.distribution_class(scenario.distribution)
     return not law.has_prior or (
         law.hides == "mean" and scenario.problem in catalogue.LINEAR_MODELS
+    )
+
+
+SET = (
+    "A convex set and its norm. A small Gaussian width (a small mean of the farthest "
+    "point in a random direction) lets noise be projected away; the page Geometry shows it."
+)
+
+
+def tail_in_short(scenario: Any) -> str:
+    """Return what a tail index is, in plain words."""
+    return (
+        "only the variance is bounded" if scenario.p == 2 else "heavy to light: fewer far records"
     )

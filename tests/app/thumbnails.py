@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from dpsco_app.figure.values import Axis, Panel
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.questions.tails import tails_figure
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Role, Study
 from dpsco_app.front.view import View
+from dpsco_app.parts.evaluations import has_hardest_law
 from dpsco_app.parts.presets import FOLDER, PRESETS, Preset
 from dpsco_core.runs.study import study
 
@@ -93,11 +95,15 @@ def svg(panels: Sequence[Panel], y: Axis) -> str:
 def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
     """Run a preset, and return the panels that Explore draws of it."""
     second = beside(preset.scenario, preset.against, "")
-    runs: list[tuple[Role, object]] = [("own", preset.scenario)]
+    if preset.open == "light":  # nothing of it is measured
+        figure = tails_figure(preset.scenario, "")
+        return figure.panels, figure.y
+    first: Role = "hardest" if has_hardest_law(preset.scenario) else "own"
+    runs: list[tuple[Role, object]] = [(first, preset.scenario)]
     if second.second is not None:
         runs.append((second.role, second.second))  # type: ignore[arg-type]
     studies = [Study(scenario=s, outcomes=list(study(s)), role=role) for role, s in runs]  # type: ignore[arg-type]
-    figure = front_figure(studies, View(measure=preset.measure))
+    figure = front_figure(studies, View(measure=preset.measure, card=preset.open))
     return figure.panels, figure.y
 
 

@@ -37,6 +37,9 @@ const showCurves = (next) => {
   become(at("head"), next.head)
   become(at("table"), next.table)
   become(at("panels"), next.panels)
+  become(at("cards"), next.cards)
+  become(at("records"), next.records)
+  become(at("whose"), next.whose)
   become(at("notes"), next.notes)
   draw(at("figure"), { ...next.figure, alt: next.alt }, next)
 }
@@ -178,8 +181,9 @@ at("controls").addEventListener("input", ({ target }) => {
   markMoved(target)
   want("change", target.dataset.field, valueOf(target))
 })
-at("panels").addEventListener("click", ({ target }) => {
-  if (target.dataset.field) want("change", target.dataset.field, target.dataset.value)
+for (const id of ["panels", "cards"]) at(id).addEventListener("click", ({ target }) => {
+  const { field, value } = target.closest("button")?.dataset ?? {}
+  if (field) want("change", field, value)
 })
 at("presets").addEventListener("click", ({ target }) => {
   if (!target.dataset.preset) return

@@ -113,8 +113,8 @@ def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
         f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
         f"the table has {len(rows)}."
     ) + "".join(
-        f" With the bounds of all tables, the best guarantee lies between {in_digits(span.low)} "
-        f"and {in_digits(span.high)}, the window of Explore."
+        " With the bounds of all tables, the best promise for all data lies between "
+        f"{in_digits(span.low)} and {in_digits(span.high)}, the window of Lower bounds."
         for span in spans
     )
 
@@ -150,9 +150,10 @@ def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str
     )
     for span in spans:
         text += (
-            f" The window has no theorem to rest on: it ends at that answer, {in_digits(start)}."
+            f" No theorem promises less for all data than that answer, {in_digits(start)}."
             if span.upper is None
-            else f" The window rests on “{short(span.upper.card)}”, {in_digits(span.high)}."
+            else f" The smallest promise for all data is “{short(span.upper.card)}”, "
+            f"{in_digits(span.high)}."
         )
     return text
 

@@ -1,21 +1,17 @@
-"""Three doors for who is new: drawn at the first settings, until another page is opened."""
+"""A door for who is new: drawn at the first settings, until another page is opened."""
 
 import streamlit as st
 
-from dpsco_app.front.links import BASE
 from dpsco_app.parts.drawing import is_phone
+from dpsco_app.parts.presets import FIRST
 from dpsco_app.shell import teaching
-from dpsco_app.shell.names import LEARN, WHY
+from dpsco_app.shell.names import WHY
 from dpsco_app.shell.places import place
 from dpsco_core.scenario import Scenario
 
 GONE = "doors_gone"
 # slug -> its name, on a phone as well
-DOORS = {
-    WHY: ("A story in five minutes", "A story"),
-    "private-mean": ("A picture to play with", "A picture"),
-    LEARN: ("Lessons", "Lessons"),
-}
+DOORS = {WHY: ("A story in five minutes", "A story")}
 
 
 def draw_doors(now: Scenario) -> None:
@@ -23,7 +19,7 @@ def draw_doors(now: Scenario) -> None:
     doors = st.empty()  # so that the figure below keeps its place when they go
     # Large type is for a class, whose teacher is not new here.
     large = teaching.current().large
-    if now != BASE or GONE in st.session_state or large or teaching.hides("nav"):
+    if now != FIRST.scenario or GONE in st.session_state or large or teaching.hides("nav"):
         return
     with doors.container(horizontal=True, key="doors"):
         st.html("New here?")

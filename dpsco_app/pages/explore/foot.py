@@ -36,10 +36,15 @@ MOST_SLIDERS_SECONDS = 60.0
 FIGURE = "figure_"  # how the place of the figure begins
 
 
-def draw_settings() -> None:
-    """Draw the button that opens the panel of controls on a phone."""
+def draw_settings(now: Scenario) -> None:
+    """Draw the button that opens the panel of controls on a phone, with the main settings."""
+    budget = "epsilon" if now.rho is None else "rho"
+    values = (f"{SYMBOL[name]} = {number_text(getattr(now, name))}" for name in ("n", "p", budget))
     component("settings", "settings.css", html="<button type='button'>Settings</button>")(
-        key="open_settings", data={"button": OPEN_SIDEBAR}, width="content", height="content"
+        key="open_settings",
+        data={"button": OPEN_SIDEBAR, "words": " · ".join((*values, "Change"))},
+        width="stretch",
+        height="content",
     )
 
 

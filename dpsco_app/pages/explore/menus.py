@@ -4,16 +4,22 @@ import streamlit as st
 
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts.options import BOUND, FORMULA, SHOW, VIEWS, unmarked
+from dpsco_app.parts.options import BOUND, FORMULA, SHOW, unmarked
+from dpsco_app.parts.options import VIEWS as BOUND_VIEWS
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
-from dpsco_app.shell import visit
+from dpsco_app.shell import teaching, visit
+from dpsco_app.shell.names import EXPLORE, VIEWS, WHY
+from dpsco_app.shell.places import place
 from dpsco_app.shell.window import arrive
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formulas
 from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
+# The other views of Explore.
+WAYS = {s: name for views in VIEWS if EXPLORE in views for s, name in views.items() if s != EXPLORE}
+STORY = {WHY: "The story in five minutes"}
 CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
@@ -42,6 +48,15 @@ def draw_presets() -> None:
     st.button("Presets", key="presets", on_click=st.session_state.update, args=(OPEN,))
     if st.session_state.get(GALLERY):
         _gallery()
+
+
+def draw_ways() -> None:
+    """Draw the menu of what else there is: the other views of Explore, the story, the lessons."""
+    if teaching.hides("nav"):
+        return
+    with st.popover("⋯", key="ways", help="Other views"):
+        for slug, name in (WAYS | STORY).items():
+            st.page_link(place(slug), label=name)
 
 
 def close_gallery() -> None:
@@ -95,8 +110,8 @@ def draw_bounds_menu(scenario: Scenario) -> None:
     state = st.session_state
     with st.popover("Bounds", key="explore_bounds"):
         st.pills(
-            "Beside the window, draw",
-            VIEWS,
+            "In the figure, draw",
+            BOUND_VIEWS,
             selection_mode="multi",
             default=state[SHOW],
             format_func=VIEW_NAMES.__getitem__,

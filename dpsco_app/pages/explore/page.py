@@ -5,12 +5,16 @@ from html import escape
 
 import streamlit as st
 
+from dpsco_app.figure.head import whose
+from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
+from dpsco_app.pages.explore.cards import draw_cards
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
 from dpsco_app.pages.explore.foot import FIGURE, choose_panels, draw_foot, draw_hand, draw_settings
-from dpsco_app.pages.explore.menus import draw_presets
+from dpsco_app.pages.explore.menus import draw_presets, draw_ways
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
+from dpsco_app.pages.explore.records import draw_records
 from dpsco_app.pages.explore.runs import draw_run, offer_nearest
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
@@ -27,7 +31,6 @@ from dpsco_app.session.pace import Pace
 from dpsco_app.session.screen import Screen
 from dpsco_app.session.session import Session
 from dpsco_app.shell import teaching, visit
-from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.scenario import Scenario
 
@@ -43,7 +46,11 @@ class FrontParts:
         if is_phone:
             choose_panels(screen)
         self.figure = Place(st.container(key=FIGURE + ("compact" if is_phone else "wide")))
-        self.table = st.empty()
+        self.phone, self.cards, self.records = st.container(), st.container(), st.container()
+        self.numbers = st.container()
+        with self.numbers:
+            st.subheader("Numbers")
+            self.whose, self.table = st.empty(), st.empty()
         self.count = 0
         self.draw(screen)
 
@@ -53,6 +60,7 @@ class FrontParts:
         self.count += 1
         self.head.html(front.head)
         self.figure.draw(front.charts, front.answer.plain, f"explore_{self.count}")
+        self.whose.html(f"<p class='whose'>{whose(front.answer.small, theme())}</p>")
         self.table.html(front.table)
 
 
@@ -69,12 +77,12 @@ def page() -> None:
 
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
-        draw_views("explore")
+        draw_doors(screen.now)
         status = st.empty()  # filled at once: a row that grows later moves its buttons
         status.html(status_html("" if screen.is_empty else screen.status))
-        if not is_phone:
-            draw_presets()
-            button = _draw_button(screen)
+        button = _draw_button(screen)
+        draw_presets()
+        draw_ways()
     if screen.refused and screen.is_read_only:
         words = f"A stored study, for reading: it cannot be run here. {on_screen(screen.refused)}"
         st.info(words)
@@ -84,18 +92,20 @@ def page() -> None:
     if screen.is_empty:
         draw_sidebar(screen.now)
         return
-    draw_doors(screen.now)
     parts = FrontParts(screen, is_phone=is_phone)
     TURNS.drawn()
     if is_phone:
-        with st.container(horizontal=True, vertical_alignment="center", key="phone_row"):
-            draw_settings()
-            draw_presets()
-            button = _draw_button(screen)
-    draw_foot(screen, phone=is_phone)
+        with parts.phone:
+            draw_settings(screen.now)
+    with parts.cards:
+        draw_cards(screen.cards, screen.view.card)
     draw_hand(screen)
     draw_focus(FIGURE)
-    draw_sidebar(screen.now)
+    draw_sidebar(screen.now, screen.front.lead, screen.view.card)
+    with parts.records:
+        draw_records(screen)
+    with parts.numbers:
+        draw_foot(screen, phone=is_phone)
     if screen.is_running:
         if not arrived():
             when_there()
@@ -117,14 +127,21 @@ def page() -> None:
 def _draw_button(screen: Screen) -> DeltaGenerator:
     """Draw Run or Cancel, and return their place."""
     place = st.empty()
-    draw_run(place, is_running=screen.is_running, is_allowed=not screen.refused)
+    is_needed = screen.is_empty or not screen.is_complete
+    draw_run(
+        place, is_running=screen.is_running, is_allowed=not screen.refused, is_needed=is_needed
+    )
     return place
 
 
-def draw_sidebar(now: Scenario) -> None:
-    """Draw the controls of the scenario, and what Explore adds to them."""
+def draw_sidebar(now: Scenario, lead: str = "", card: str = "") -> None:
+    """Draw the controls of the scenario, and what Explore adds to them.
+
+    `lead` is the best algorithm, `card` the open question: that of the sliders is answered here.
+    """
+    areas = slider_areas(now, theme()) if card == "sliders" else {}
     with teaching.controls_place():
-        controls.draw(now, more=_more)
+        controls.draw(now, more=_more, lead=lead, areas=areas)
 
 
 def _more(scenario: Scenario) -> None:

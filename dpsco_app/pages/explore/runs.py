@@ -27,10 +27,14 @@ def start(scenario: Scenario) -> None:
     visit.current().start(scenario)
 
 
-def draw_run(place: DeltaGenerator, *, is_running: bool, is_allowed: bool) -> None:
-    """Draw Run, which is Cancel while something runs."""
+def draw_run(
+    place: DeltaGenerator, *, is_running: bool, is_allowed: bool, is_needed: bool = True
+) -> None:
+    """Draw Run where there is something to run, which is Cancel while it does."""
     if is_running:
         place.button("Cancel", key="explore_cancel", on_click=visit.current().cancel)
+        return
+    if not is_needed:
         return
     place.button(
         "Run",

@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from dpsco_app.figure.colours import ACCENT, QUIET, Pair
+from dpsco_app.figure.colours import ACCENT, INK, QUIET, Pair
+from dpsco_app.front.questions.records import RECORDS_STYLE
 
 INK_ON_ACCENT: Pair = ("#ffffff", "#0b1b33")
 
@@ -11,6 +12,7 @@ INK_ON_ACCENT: Pair = ("#ffffff", "#0b1b33")
 def style(*, dark: bool) -> str:
     """Return the style sheet of the row above the figure, and of the one below it."""
     accent, on_accent, quiet = ACCENT[dark], INK_ON_ACCENT[dark], QUIET[dark]
+    ink = INK[dark]
     run = ".st-key-explore_run button:not(:disabled)"
     return f"""<style>
 /* Streamlit keeps what a button has replaced beside it until the page has run. */
@@ -18,15 +20,28 @@ def style(*, dark: bool) -> str:
   display: none; }}
 .status {{ font-size: 0.8125rem; color: {quiet}; text-align: right; white-space: nowrap; }}
 .st-key-top_row > :nth-child(2) {{ flex: 1 1 0; }}
+.st-key-cards {{ gap: 0.65rem; align-items: stretch; }}
+.st-key-cards > * {{ flex: 1 1 0; min-width: 9rem; }}
+.st-key-cards button {{ height: 100%; min-height: 5.6rem; align-items: flex-start; text-align: left;
+  justify-content: flex-start; padding: 0.55rem 0.75rem; border-radius: 0.6rem; }}
+.st-key-cards button p {{ font-size: 0.84rem; line-height: 1.15rem; color: {quiet};
+}}
+.st-key-cards button :is(div, span) {{ width: 100%; justify-content: flex-start; }}
+.st-key-cards button strong {{ font-size: 0.94rem; color: {ink}; }}
+[class*="st-key-card_open_"] button {{ border: 2px solid {accent}; }}
+[class*="st-key-card_open_"] button p {{ color: {ink}; }}
+.whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
+/* What a change does stands in the row above: the figure keeps its place. */
+.head.single {{ position: relative; }}
+.head.single h1:not(.heard) {{ color: {ink}; position: absolute; top: -2.05rem; max-width: 60%; }}
+{RECORDS_STYLE}
 .st-key-top_row {{ gap: 0.75rem; }}
 .st-key-top_row button, .st-key-foot button {{ min-height: 1.9rem; padding: 0.1rem 0.7rem; }}
 .st-key-top_row button p, .st-key-foot button p {{ font-size: 0.85rem; }}
 {run} {{ background: {accent}; border-color: {accent}; color: {on_accent}; }}
 {run} * {{ color: {on_accent}; opacity: 1 !important; }}
 {run} kbd {{ display: none; }}
-/* The doors take no room: what is below them stays where it is when they go. */
-:has(> .st-key-doors) {{ height: 0; margin-bottom: -0.5rem; position: relative; z-index: 1; }}
-.st-key-doors {{ gap: 0.5rem; justify-content: flex-end; align-items: center; color: {quiet};
+.st-key-doors {{ gap: 0.5rem; justify-content: flex-start; align-items: center; color: {quiet};
   font-size: 0.875rem; }}
 .st-key-doors > * {{ width: auto !important; flex: none !important; }}
 .st-key-doors a {{ padding: 0 0.25rem; min-height: 0; }}
@@ -35,10 +50,10 @@ def style(*, dark: bool) -> str:
 .st-key-foot > :has(> .st-key-foot_words) {{ flex: 1 1 10rem; }}
 .st-key-foot_words p {{ font-size: 0.8125rem; }}
 @media (max-width: 1240px) {{
-  :has(> .st-key-doors) {{ height: auto; margin-bottom: 0; }}
   .st-key-doors {{ justify-content: flex-start; }}
 }}
 @media (max-width: 760px) {{
+  .head.single h1:not(.heard) {{ position: static; max-width: none; }}
   .status {{ display: none; }}
   .st-key-phone_row > * {{ flex: 1 1 0 !important; }}
 }}

@@ -14,16 +14,11 @@ from dpsco_app.figure.panel_box import PanelBox
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
-from dpsco_app.front.answer import (
-    IGNORING,
-    UNTOLD,
-    Answer,
-    answer,
-    cost_words,
-    loose_ends,
-)
+from dpsco_app.front.answer import IGNORING, Answer, answer
 from dpsco_app.front.changes import fitted
+from dpsco_app.front.costs import UNTOLD, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, panel_names, ratio_text
@@ -64,7 +59,9 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     assert price.value == pytest.approx(private.min() / means["Sample mean"])
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
-    assert said.headline == (f"Between {low} and {high} times the error", "on Student\xa0t data")
+    cost = f"between {low} and {high} times the error"
+    assert said.headline[0] == f"Privacy costs {cost} on Student\xa0t data."
+    assert said.marks == ((cost, "mean.clipped"),)
     assert ("simple clipping", "mean.clipped") in said.small
 
 
@@ -93,7 +90,10 @@ def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     floor = next(e.value for at, e in region(hard) if at == x)
     public = study.at("mean.sample", x)
     assert public is not None and floor > public.mean
-    assert said.headline[1] == (f"no private algorithm can have an error below {rounded(floor)}")
+    limit = f"below {limit_text(floor / public.mean)}"
+    assert said.headline[1].startswith(f"No private algorithm can bring it {limit}: more records")
+    assert said.headline[0].endswith("on the hardest data known with such a tail.")
+    assert (limit, LIMIT) in said.marks
 
 
 def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> None:
@@ -110,7 +110,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> None:
     six = tuple(m for m in methods_for("mean", "item") if method_card(m).privacy != "pure")[:6]
     study = of(Scenario(methods=six, n=500, d=2, trials=2))
-    figure = front_figure([study], View())
+    figure = front_figure([study], View(card="others"))
     (panel,) = figure.panels
     lines = [line for line in panel.lines if line.key in six]
     named = {line.key for line in lines if line.symbol}
@@ -144,7 +144,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = of(replace(at, offset=0.01))
     said = say(blind)
-    assert said.headline[0] == "Ignoring the data does better"
+    assert said.plain.startswith("No private algorithm here beats ignoring the data on Student")
     row = blind.at("mean.clipped", None)
     assert row is not None
     assert small(said).replace(NO_BREAK, " ") == (
@@ -169,7 +169,9 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     row = study.at("mean.clipped", 2000)
     assert row is not None
     level = replace(at, grid=(2000, 4000), offset=0.8 * row.mean)
-    assert say(of(level)).headline[0].lower().endswith(IGNORING["level"])
+    assert say(of(level)).headline[1] == AS_WELL["level"] or (
+        "beats ignoring the data" in say(of(level)).headline[0]
+    )
     assert "ignoring" not in say(of(SWEEP)).plain.lower()
     assert "outside of the sweep" not in small(say(of(level)))
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
@@ -200,10 +202,10 @@ def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
 def test_a_panel_alone_is_called_what_it_is_called_beside_the_other() -> None:
     hard = hardest(SWEEP)
     names = panel_names(SWEEP, hard, "hardest")
-    assert names == {"both": "Side by side", "first": "Student t", "second": "Hardest case"}
+    assert names == {"both": "Side by side", "first": "Student t", "second": "Hardest data"}
     tails = panel_names(SWEEP, replace(SWEEP, p=20.0), "tail")
     assert (tails["first"], tails["second"]) == (f"p = {SWEEP.p:g}", "p = 20")
-    assert panel_names(SWEEP, None, "own")["second"] == "Hardest case"
+    assert panel_names(SWEEP, None, "own")["second"] == "Hardest data"
 
 
 def test_the_verdict_on_two_panels_that_share_it_is_said_once() -> None:
@@ -233,7 +235,7 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
     times = ratio_text(sum(errors) / len(errors) / exact)
     first, second = say(*studies).headline
     assert first.endswith(" on Student\N{NO-BREAK SPACE}t data;")
-    assert second == f"in the hardest case {times} times, as bad as ignoring the data"
+    assert second == f"on the hardest data known {times} times, as bad as ignoring the data"
     figure = front_figure(studies, View())
     gap = figure.panels[1].gap
     assert gap is not None and gap.text == f"×{times}"
@@ -251,7 +253,7 @@ def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said(
         here, there = (study.at("mean.adaptive", 500) for study in studies)
         assert here is not None and there is not None
         assert (there.mean < here.mean) is easier
-        assert ("in the hardest case for privacy" in say(*studies).plain) is easier
+        assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
 
 
 def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
@@ -350,8 +352,10 @@ def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> 
         part = of(SWEEP, outcomes=outcomes)
         assert say(part).headline == say(whole, part).headline == ("", "")
         assert front_figure([part], View()).panels[0].gap is None
+        (lead,) = [r for r in front_figure([part], View()).ruler.rungs if r.bold] or [None]
+        assert lead is None or not lead.text
     there = [o for o in whole.outcomes if o.x == 10_000]
-    assert say(of(SWEEP, outcomes=there)) == say(whole)
+    assert say(of(SWEEP, outcomes=there)).headline[0] == say(whole).headline[0]
 
 
 @pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])

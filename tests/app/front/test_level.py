@@ -48,7 +48,7 @@ def small(reply: Answer) -> str:
 
 def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
     study = with_errors((0, 0), (0.5, 0), (0.6, 0.3))
-    figure = front_figure([study], View(), "An answer")
+    figure = front_figure([study], View(card="others"), "An answer")
     edge, label = figure.y.ticks[0]
     (panel,) = figure.panels
     lines = {line.key: line for line in panel.lines}
@@ -68,10 +68,10 @@ def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
     ]
     assert above == "2.0×"
     assert study.lead == CLIPPED
-    assert headline(answer([study])) == "Excess risk 0 in all 3 runs on Student t data"
+    assert headline(answer([study])) == "Excess risk 0 in all 3 runs on Student t data."
     assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
     elsewhere = replace(study, scenario=replace(L1, n=500))
-    assert headline(answer([elsewhere])) == "Excess risk 0.50 instead of 0 on Student t data"
+    assert headline(answer([elsewhere])) == "Excess risk 0.50 instead of 0 on Student t data."
 
 
 def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its_tick() -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.front import links
-from dpsco_app.front.answer import LESS, TAILS_QUESTION, answer, loose_ends, question
+from dpsco_app.front.answer import TAILS_QUESTION, answer, question
 from dpsco_app.front.changes import changed
+from dpsco_app.front.costs import LESS, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.reference import reference_name, with_article
@@ -146,9 +147,11 @@ def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None
     assert row is not None and row.price is not None and row.price.value < 1 < row.price.high
     low, high = loose_ends(row.price) or ("", "")
     assert float(low) <= row.price.low + 1e-9 and row.price.value <= float(high)
-    assert answer([study]).headline[0].startswith(f"Between {low} and {high} times")
-    (panel,) = front_figure([study], View()).panels
-    assert panel.gap is not None and panel.gap.text == f"×{low}–{high}"
+    said = answer([study]).headline[0]
+    assert said.startswith(f"Privacy costs between {low} and {high} times")
+    ruler = front_figure([study], View()).ruler
+    assert ruler is not None
+    assert [r.text for r in ruler.rungs if r.bold] == [f"×{low}–{high}"]
 
 
 def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_app.figure.values import Panel
 from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
@@ -127,11 +128,17 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
     """Unequal scales, and a loss with which no bound is proven; the words say so in its place."""
     methods = ("mean.sample", "mean.clipped")
     equal = Study(scenario=Scenario(methods=methods, n=5000))
-    assert front_figure([equal], View()).panels[0].regions[-1].key == "window"
+
+    def beside(scenario: Scenario) -> Panel:
+        """Return the first of two panels: a single one shows no bounds on all data."""
+        pair = [Study(scenario=scenario), Study(scenario=scenario, role="pin")]
+        return front_figure(pair, View()).panels[0]
+
+    assert beside(equal.scenario).regions[-1].key == "window"
     unequal = replace(equal.scenario, decay=1.0)
     squares = Scenario(problem="least-squares", methods=("sco.erm", "sco.clipped"))
     for other, why in ((unequal, "equal scale"), (squares, "other losses")):
-        (panel,) = front_figure([Study(scenario=other)], View()).panels
+        panel = beside(other)
         assert "window" not in [r.key for r in panel.regions]
         assert why in " ".join(line for words in panel.words for line in words.lines)
         worst = [line.y[0] for line in panel.lines if line.key == fano(other)]
@@ -157,8 +164,13 @@ def test_fano_s_line_is_the_bound_on_the_algorithms_of_the_budget(
         hard = hardest(scenario)
         assert hard is not None
         scenario = hard
-    (panel,) = front_figure([Study(scenario=scenario)], View()).panels
-    (line,) = [line for line in panel.lines if line.key == fano(scenario)]
+    rest, proof = (
+        front_figure([Study(scenario=scenario, role="hardest")], View(card=card))
+        for card in ("", "proof")
+    )
+    assert fano(scenario) not in [line.key for line in rest.panels[0].lines]
+    assert fano(scenario) in [row.key for row in rest.ladder.rows]
+    (line,) = [line for line in proof.panels[0].lines if line.key == fano(scenario)]
     pure = scenario.delta == 0
     assert (line.name, bound(line.key).card.privacy) == (name, "pure" if pure else "zcdp")
 
@@ -181,20 +193,20 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     """Without privacy it is the same to a hundredth; where privacy adds more it is private."""
     usual = Scenario(axis="n", grid=(500, 10_000), n=10_000)
     for scenario, by, words in (
-        (usual, "sampling", "no private algorithm"),
-        (replace(usual, n=500), "private", "can be here"),
-        (replace(usual, grid=(10_000,)), "sampling", "no algorithm, private or not,"),
-        (replace(usual, epsilon=0.05), "private", "no private algorithm"),
-        (replace(usual, n=500, rho=0.5), "zCDP", "no zCDP algorithm"),
+        (usual, "sampling", "No private algorithm"),
+        (replace(usual, n=500), "private", "can promise an error in here"),
+        (replace(usual, grid=(10_000,)), "sampling", "No algorithm, private or not,"),
+        (replace(usual, epsilon=0.05), "private", "No private algorithm"),
+        (replace(usual, n=500, rho=0.5), "zCDP", "No zCDP algorithm"),
     ):
         figure = front_figure([Study(scenario=scenario)], View())
         (area,) = [r for r in figure.panels[0].regions if r.key == "floor"]
         at = scenario.grid.index(scenario.n)
         everybody = region(replace(scenario, rho=None, epsilon=1e6))[at][1].value
-        assert area.name == "the floor"
+        assert area.name == "proven limit"
         assert bound_by(scenario, region(scenario)[at][1]) == by
         assert (area.upper[at] < 1.01 * everybody) is (by == "sampling")
-        assert words in [line for one in figure.panels[0].words for line in one.lines]
+        assert f"<b>{words}</b>" in [x for one in figure.panels[0].words for x in one.lines]
     hard = hardest(usual)
     assert hard is not None
     panels = [Study(scenario=usual), Study(scenario=hard, role="hardest")]
@@ -207,10 +219,11 @@ def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() ->
     study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
     hard = hardest(study.scenario)
     assert hard is not None
-    for one, easier in ((study, True), (Study(scenario=hard, role="hardest"), False)):
-        (panel,) = front_figure([one], View()).panels
-        (words,) = [w.lines for w in panel.words if "window" in w.lines[0]]
-        assert len(words) <= 3 and "worst data" in words[1] and "unbeatable" not in str(words)
+    pair = study, Study(scenario=hard, role="hardest")
+    for first, easier in ((0, True), (1, False)):
+        panel = front_figure((pair[first], pair[1 - first]), View()).panels[0]
+        (words,) = [w.lines for w in panel.words if "The band" in w.lines[0]]
+        assert len(words) <= 3 and "for all data" in words[1] and "unbeatable" not in str(words)
         assert ("These may be easier." in words) is easier
 
 
@@ -244,7 +257,9 @@ def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_o
     (edge,) = (line for line in panel.lines if line.key == "floor")
     assert list(edge.y) == list(region.upper)
     assert "floor" not in {r.key for r in panel.regions}
-    assert len(panel.words) == len(bare.words) - 1  # nothing is said of who cannot be there
+    said = [line for words in bare.words for line in words.lines]
+    assert "<b>No private algorithm</b>" in said
+    assert panel.words == []  # nothing is said of who cannot be there
 
 
 @pytest.mark.parametrize("p", [2.0, 2.5, 3.0, 4.0, 8.0, 20.0])

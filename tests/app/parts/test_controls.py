@@ -242,7 +242,7 @@ def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() ->
 
 
 def test_a_single_point_is_drawn_between_its_bounds() -> None:
-    page = open_page(axis="none", grid=None)
+    page = open_page(axis="none", grid=None, card="others")
     assert len(measured(page)) == 4 == len([n for n in ladder(page) if n in measured(page)])
     assert status(page).startswith("20 runs in ")
     assert not [t for t in figure(page)["layout"]["xaxis"].get("ticktext") or () if t]
@@ -261,9 +261,9 @@ def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
 def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     page = open_page(distribution="hypercube")
     assert "easier" not in texts(page)
-    assert HARD in texts(page) and headline(page).startswith("In the hardest case ")
+    assert HARD in texts(page) and "on the hardest data known" in headline(page)
     assert HARD not in texts(open_page())
-    beside = result(open_page(against=None)).beside
+    beside = result(open_page(against="hardest")).beside
     assert beside is not None and beside.scenario.distribution == "hypercube" and beside.complete
 
 
@@ -295,7 +295,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         "pure",
         "approx",
     }
-    assert "the floor" in drawn and "CDP hypercube" not in drawn
+    assert "proven limit" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())

@@ -45,8 +45,9 @@ def test_a_window_has_the_figure_that_it_needs() -> None:
     page.session_state[SEEN] = "compact"
     phone = figure(checked(page.run()))
     assert {t.get("name") for t in phone["data"]} == {t.get("name") for t in wide["data"]}
-    drawn = [name for name in names if any(name in text for text in annotations(wide))]
-    assert drawn == names  # beside the figure where there is room
-    assert not [name for name in names if any(name == text for text in annotations(phone))]
-    assert "class='ladder heard'" in heard and "class='ladder heard'" not in html(page)
-    assert list(ladder(page)) == names  # below it on a phone
+    for name in ("With privacy", "Without privacy", "Proven limit"):
+        assert any(f"<b>{name}</b>" in text for text in annotations(wide))
+        assert not any(f"<b>{name}</b>" in text for text in annotations(phone))
+    assert any("private</span>" in text for text in annotations(phone))  # beside its factor
+    assert "class='ladder heard'" not in heard + html(page)
+    assert list(ladder(page)) == names  # below it everywhere

@@ -223,7 +223,7 @@ def test_the_sentence_counts_what_holds() -> None:
     counted = words.count_sentence(everything, ())
     together = words.count_sentence(everything, [span])
     assert together.startswith(counted) and f"{words.in_digits(span.low)} and " in together
-    assert f" and {words.in_digits(span.high)}, the window of Explore." in together
+    assert f" and {words.in_digits(span.high)}, the window of Lower bounds." in together
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
@@ -420,7 +420,7 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
     [span] = spans(canonical_point(point))
     assert span.upper is not None
     name = words.short(span.upper.card)
-    assert f"The window rests on “{name}”, {words.in_digits(span.high)}." in text
+    assert f"The smallest promise for all data is “{name}”, {words.in_digits(span.high)}." in text
     assert f"ignores the data has an error of at most {words.in_digits(start)}." in text
 
 

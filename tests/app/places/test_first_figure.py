@@ -8,15 +8,18 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.front.answer import LESS, SAME
+from dpsco_app.front.costs import LESS, SAME
+from dpsco_app.front.headline import limit_text
 from dpsco_app.front.notice import LIGHT_DATA
-from dpsco_app.front.screen import UNFINISHED
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
 from dpsco_app.pages.explore.doors import DOORS, GONE
+from dpsco_app.parts.presets import FIRST
 from dpsco_app.session import screen
 from dpsco_app.session.result import Result
 from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
+    ENTRY,
+    annotations,
     below,
     checked,
     figure,
@@ -48,12 +51,12 @@ def measured(page: AppTest) -> list[dict[str, Any]]:
 
 
 def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> None:
-    page = open_page(against=None, grid=GRID, n="5000", methods=f"{PUBLIC},{PRIVATE}")
+    page = open_page(against="hardest", grid=GRID, n="5000", methods=f"{PUBLIC},{PRIVATE}")
     run = result(page)
     assert run.beside is not None and run.beside.scenario.distribution == "hypercube"
     prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (run, run.beside)]
     assert " on Student t data; " in headline(page)
-    assert headline(page).endswith("; in the hardest case ignoring the data does better")
+    assert headline(page).endswith("; on the hardest data known ignoring the data does better")
     low, high = map(
         float,
         re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0],
@@ -68,18 +71,36 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     assert float(low) < prices[0] < float(high) if high else low == ratio_text(prices[0])
 
 
-def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> None:
-    page = open_page(against=None, methods=None, n="5000", trials="10")
-    above = f"{headline(page)} {below(page)} {re.findall('<h1>(.*?)</h1>', html(page))[0]}"
-    assert len(above.replace(" = ", "=").split()) <= 45
+def test_two_panels_have_few_lines_and_three_proven_shapes() -> None:
+    page = open_page(against="hardest", methods=None, n="5000", trials="10")
     for axis in ("x", "x2"):
         drawn = [t for t in figure(page)["data"] if t.get("xaxis") == axis]
         lines = {t["name"] for t in drawn if t.get("error_y")}
         proven = {t["name"] for t in drawn if t.get("name") and not t.get("error_y")} - lines
         assert 1 <= len(lines) <= 4
         fano = {"CDP Fano"} if axis == "x2" else set()  # it binds on the hardest case
-        assert proven - {"answer without data"} == {"the window", "the floor"} | fano
+        assert proven - {"answer without data"} == {"promise for all data", "proven limit"} | fano
     assert list(ladder(page)) == sorted(ladder(page), key=lambda name: -_end(ladder(page)[name]))
+
+
+def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_nest() -> None:
+    page = AppTest.from_file(ENTRY, default_timeout=60)
+    checked(page.run())
+    assert result(page).scenario == FIRST.scenario and page.query_params["distribution"]
+    heads = re.findall(r"<h1>(.*?)</h1>|<h2>(.*?)</h2>|<p aria-live[^>]*>(.*?)</p>", html(page))
+    above = re.sub("<[^>]*>", " ", " ".join(text for head in heads for text in head))
+    assert 25 <= len(above.split()) <= 40
+    drawn = {t["name"]: t["y"] for t in figure(page)["data"] if t.get("meta") and t.get("name")}
+    order = ["proven possible", "Adaptive clipping", "proven limit", "Sample mean"]
+    assert drawn.keys() == set(order)
+    at = [float(ladder(page)[name][0]) for name in order]
+    assert at == sorted(at, reverse=True)
+    matches = [re.search(r"<b>×([\d.]+)</b>", text) for text in annotations(figure(page))]
+    factors = sorted((float(match[1]) for match in matches if match), reverse=True)
+    assert factors == pytest.approx([value / at[-1] for value in at], rel=0.04)
+    limit = limit_text(at[2] / at[-1])
+    assert f"No private algorithm can bring it below {limit}" in headline(page)
+    assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline(page)
 
 
 def _end(values: list[str]) -> float:
@@ -106,7 +127,8 @@ def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: st
     symbol, (first, *_, last) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
     cost = rf"({LESS}error|{SAME}error|((about|between|at most) )?[\d.,]+( and [\d.,]+)? times)"
     assert re.search(rf"At {symbol} = {first}: {cost}; at {last}: {cost}\.$", below(page))
-    assert ladder(page).keys() >= {"the window", "Adaptive clipping", "Sample mean"}
+    assert ladder(page).keys() >= {"Adaptive clipping", "Simple clipping", "Sample mean"}
+    assert re.search(rf"At {symbol}\W= ({first}|{last}) it .*\.$", headline(page))
 
 
 def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
@@ -131,7 +153,7 @@ def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
         [price_of(outcomes, "mean.adaptive", x) for x in (1000, 5000)]
     )
     assert any("Price of privacy" in a["text"] for a in figure(page)["layout"]["annotations"])
-    assert not [t for t in figure(page)["data"] if t.get("name") == "the window"]
+    assert not [t for t in figure(page)["data"] if t.get("name") == "promise for all data"]
 
 
 def test_light_data_are_explained() -> None:
@@ -164,9 +186,8 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page()
-    before = headline(page)
     change(page, "field_d", 10)
-    assert is_stale(page) and headline(page) == before
+    assert is_stale(page) and headline(page) == "Not measured yet at d = 10."
     monkeypatch.setattr(screen, "LIVE_SECONDS", 1.5)
     change(page, "field_d", 5)
     assert not is_stale(page) and result(page).scenario.d == 5 and result(page).complete
@@ -184,7 +205,8 @@ def test_until_the_new_runs_are_there_all_that_is_shown_is_of_the_old_ones() -> 
     for key, value in (("problem", "geometric-median"), ("geometry", "sparse")):
         checked(page.selectbox(key=f"field_{key}").set_value(value).run())
         assert is_stale(page) and snapshot(page) == old
-        assert headline(page) and f"Before: </small>{headline(page)[:4]}" in html(page)
+        # No number that was measured stands under the new settings.
+        assert headline(page) == "Not measured yet at these settings." or "=" in headline(page)
     press(page, "Run")
     assert not is_stale(page)
     assert all(new != past for new, past in zip(snapshot(page), old, strict=True))
@@ -194,7 +216,7 @@ def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
     page = open_page()
     stop(page, 3)
     change(page, "field_epsilon", 5)
-    assert is_stale(page) and headline(page) == UNFINISHED.plain
+    assert is_stale(page) and headline(page) == "Not measured yet at ε = 5."
 
 
 def stop(page: AppTest, finished: int) -> None:
@@ -208,7 +230,7 @@ def snapshot(page: AppTest) -> tuple[object, ...]:
     """Return all that is told of a run: titles, lines and areas, the table, and the words."""
     titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
     lines = [(t.get("name"), list(t["y"])) for t in figure(page)["data"] if t.get("meta")]
-    return titles, lines, ladder(page), headline(page), below(page)
+    return titles, lines, ladder(page), below(page)
 
 
 def change(page: AppTest, key: str, value: object) -> None:
@@ -227,7 +249,7 @@ def _place_of_figure(page: AppTest) -> list[int]:
     return [i for i, part in parts if hasattr(part, "children") and part.get("plotly_chart")][:1]
 
 
-def test_three_doors_stand_open_at_the_first_settings_until_another_page_was_seen() -> None:
+def test_a_door_stands_open_at_the_first_settings_until_another_page_was_seen() -> None:
     first = dict.fromkeys(("trials", "grid", "against"))
     page = open_page(**first)
     assert [place.rsplit("/", 1)[-1] for place in _doors(page)] == list(DOORS)
@@ -245,15 +267,17 @@ def test_three_doors_stand_open_at_the_first_settings_until_another_page_was_see
 
 
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
-    page = open_page(rho="0.5", epsilon=None, delta=None, against=None)
+    page = open_page(rho="0.5", epsilon=None, delta=None, against="hardest")
     assert "the non-private sample mean (n = 5,000, d = 20, ρ = 0.5)." in below(page)
     assert below(page).endswith(" n = 10,000 is outside of the sweep.")
-    assert re.search(r"; in the hardest case .*ignoring the data( does as well)?$", headline(page))
+    assert re.search(
+        r"; on the hardest data known .*ignoring the data( does as well)?$", headline(page)
+    )
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes.pop("Coordinate-wise").startswith("Calibrated: the least noise that the proof")
     assert notes == {
-        "the window": WINDOW_NOTE,
+        "promise for all data": WINDOW_NOTE,
         "Sample mean": "not private",
         "answer without data": "the error of one fixed answer, on the data of the column",
     }

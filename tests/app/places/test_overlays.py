@@ -145,7 +145,7 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
         methods=("mean.sample", "mean.clipped"), axis="n", grid=(500, 5000), trials=2
     )
     result = Result(scenario=scenario, outcomes=list(study(scenario)))
-    asked = View(show=",".join(VIEWS), bound=NAMED, formula="1/sqrt(n)")
+    asked = View(show=",".join(VIEWS), bound=NAMED, formula="1/sqrt(n)", card="proof")
     drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
     (panel,) = drawn.panels
     lines = {line.name: (line.key,) for line in panel.lines if line.key in BOUND_SLUGS}

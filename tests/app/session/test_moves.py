@@ -45,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_the_page_runs_once_for_what_is_known_and_twice_for_new_runs(asked: Counter[str]) -> None:
-    page = open_page(against=None)
+    page = open_page(against="hardest")
     asked.clear()
     checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
     assert result(page).scenario.epsilon == 2 and result(page).complete and not is_stale(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,6 @@ import pytest
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.front import links
 from dpsco_app.front.answer import answer, question
-from dpsco_app.front.screen import UNFINISHED
 from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.front.titles import settings_text
 from dpsco_app.front.view import ADDRESS
@@ -122,13 +122,19 @@ def check(session: Session, theme: Theme) -> Screen:
             check_runs(study.overlay, known[study.overlay.scenario])
     # The headline, its small print and the price in it.
     reply = answer(screen.studies)
-    unfinished = screen.is_old and not reply.plain.strip()
-    assert front.answer == (UNFINISHED if unfinished else reply)
+    assert front.answer == reply
+    told = re.search(r"<h2>(.*?)</h2>", front.head)
+    assert told is not None
+    if screen.is_old:  # no measured number under new settings
+        assert re.search("Measuring|Not measured yet|cannot be run", told[1])
     first = screen.studies[0]
     small = "".join(text for text, _ in front.answer.small)
     if " (n = " in small.replace("\xa0", " "):
         assert settings_text(first.scenario, chosen_point(first.scenario)) in small
-    assert question(screen.studies) in front.head
+    # What the last change does stands in the place of the question.
+    assert (session.because and session.because in front.head) or (
+        question(screen.studies) in front.head
+    )
     # The figure, and the table's numbers.
     drawn = screen.studies
     if not screen.has_room:
@@ -151,7 +157,7 @@ def check(session: Session, theme: Theme) -> Screen:
         if view.measure == "error" and row is not None and study.lead in ladder:
             assert ladder[study.lead][i] == rounded(row.mean)
     # What is old is marked, all of it; and what is not is of the settings of the address.
-    marks = ("Before: " in front.head, front.figure.faded, " before'" in front.table)
+    marks = (" before'" in front.head, front.figure.faded, " before'" in front.table)
     assert set(marks) == {screen.is_old}, marks
     scenario, wrong = links.read(screen.address)
     assert not wrong and ADDRESS.from_query(screen.address)[1] == []
@@ -194,6 +200,7 @@ def play_sequence(seed: int) -> None:
     if session.curves.refused:
         session.open(CURVES, session.screen(Theme()).address)
     finish(session)
+    session.because = ""  # A link says nothing of what was changed before.
     again = Session(DASHBOARD)
     again.open(CURVES, session.screen(Theme()).address)
     finish(again)

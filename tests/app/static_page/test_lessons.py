@@ -227,7 +227,7 @@ def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
     page.handle(json.dumps([["open", "d=10"]]))  # a link of a lesson to its curves
     assert page.visit.scenario.d == 10 and page.lessons.address == taught
     assert page.is_working(CURVES) and page.is_working(TAUGHT) and not page.is_working("picture")
-    page.handle(json.dumps([["start", "what-privacy-costs"]]))
+    page.handle(json.dumps([["start", "the-hardest-data-known"]]))
     assert json.loads(page.shown(TAUGHT, 800, dark=False))["address"] == taught
     assert VIEW.names == OF_LESSONS
 

@@ -1,0 +1,240 @@
+"""The ruler of a figure: prices beside the dots at the chosen value, and names at the lines' ends.
+
+All factors stand over the same dot, whose factor is 1.
+"""
+
+from typing import Any
+
+from dpsco_app.figure.colours import INK, PAGE, translucent
+from dpsco_app.figure.labels import BOLD, LEADER, LETTER
+from dpsco_app.figure.panel_box import PanelBox, Part
+from dpsco_app.figure.place import Box, border, free_place, level_at, moved_apart
+from dpsco_app.figure.values import Ruler, RulerMark
+
+FACTOR, NAME, NOTE, HEAD = 18.0, 14.5, 13.0, 13.0  # heights of type
+SMALL = 0.8  # what a phone makes of them
+BAR = (13.0, 19.0)  # The bar of the ruler, in pixels right of the chosen value.
+TICK = (7.0, 25.0)  # The strokes on the bar.
+BESIDE = 29.0  # Where the factors begin.
+PITCH = 22.0  # between two factors
+LIFT = 4.0  # Factors stand so much above their dots, where the lines fall.
+SHORT = 11.5  # the height of the words beside a factor on a phone
+HALO = 0.8  # opacity behind a factor
+OUTSIDE = 34  # between the panel and the names at its right
+MARGIN = 10
+
+
+def ruler_room(ruler: Ruler) -> int:
+    """Return the room that the names at the right need, in pixels of the usual type."""
+    widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
+    widths += [_width(r.note, NOTE) for r in ruler.rungs]
+    return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
+
+
+def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
+    """Return the shapes and the words of a ruler."""
+    shapes, notes = _scale(ruler, place)
+    notes += _names(ruler, place) if place.theme.size.ladder else _names_inside(ruler, place)
+    return shapes, notes
+
+
+def _width(text: str, height: float) -> float:
+    return len(text) * height * LETTER
+
+
+def _type(place: PanelBox, height: float) -> float:
+    return place.theme.px(height) * (1.0 if place.theme.size.ladder else SMALL)
+
+
+# -- at the chosen value --------------------------------------------------------------------------
+
+
+def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
+    """Return the bar with its strokes, and the factors beside it."""
+    theme = place.theme
+    rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
+    if not rungs:
+        return [], []
+    across, size = place.across(ruler.x), _type(place, FACTOR)
+    factors = {r.key: f"<b>{r.text}</b>" for r in rungs}
+    longest = {r.key: _width(r.text, size) * 1.15 for r in rungs}
+    if not theme.size.ladder:  # a phone has no room for names at the ends of the lines
+        small = theme.px(SHORT)
+        for r in rungs:
+            factors[r.key] += f" <span style='font-size:{small:.1f}px'>{r.short}</span>"
+            longest[r.key] += _width(r.short, small) + 6
+    widest = max(longest.values())
+    outside = place.theme.size.right if theme.size.ladder else 0
+    # Where the names begin there is no room; a factor left of the chosen value has it always.
+    fits = across + theme.px(BESIDE) + widest <= place.width + min(outside, OUTSIDE - 8)
+    side = 1.0 if fits else -1.0
+    shapes = [
+        _placed(place, ruler, BAR, side)
+        | {"type": "rect", "y0": part.low, "y1": part.high, "line": {"width": 0}}
+        | {"fillcolor": theme.colour(part.colour), "opacity": part.opacity}
+        for part in ruler.parts
+    ]
+    pitch = _type(place, PITCH)
+    wanted = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
+    wanted = [up + side * LIFT for up in wanted]
+    centres = moved_apart(wanted, [pitch] * len(rungs), place.height)
+    notes: list[Part] = []
+    for rung, centre in zip(rungs, centres, strict=True):
+        colour = theme.colour(rung.colour)
+        stroke = {"type": "line", "y0": rung.at, "y1": rung.at}
+        look = {"line": {"color": colour, "width": theme.px(3 if rung.bold else 2)}}
+        shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
+        shift = side * theme.px(BESIDE)
+        width = longest[rung.key]
+        corner = across + shift - (width if side < 0 else 0), centre - size / 2
+        place.paths.append(border((*corner, width, size)))
+        notes.append(
+            {
+                "x": place.on_axis(ruler.x),
+                "y": place.at_pixel(0, centre)["y"],
+                "xref": place.x_name,
+                "yref": "y",
+                "text": factors[rung.key],
+                "font": {"size": size, "color": colour},
+                "xanchor": "left" if side > 0 else "right",
+                "xshift": shift,
+                "showarrow": False,
+                "name": rung.key,
+                "bgcolor": _behind(place, across, rung.at),
+                "borderpad": 0,
+            }
+        )
+    notes += _head(ruler, place, across, side, centres[-1] + size)
+    return shapes, notes
+
+
+def _behind(place: PanelBox, across: float, value: float) -> str:
+    """Return what is behind a factor: the page, or the region that it is in."""
+    for region in place.panel.regions:
+        edge = level_at(place.pixels(region.x, region.upper), across)
+        if not region.lower and place.up(value) < edge - 1:
+            return place.theme.colour(region.look.fill)
+    return translucent(place.theme.colour(PAGE), HALO)
+
+
+def _head(ruler: Ruler, place: PanelBox, across: float, side: float, up: float) -> list[Part]:
+    """Return what the factors are over, above the highest one where that is free."""
+    theme, size = place.theme, _type(place, HEAD)
+    width, height = max(_width(line, size) for line in ruler.head), size * 1.3 * len(ruler.head)
+    start = across + theme.px(TICK[0]) if side > 0 else across - theme.px(TICK[0]) - width
+    start = min(
+        max(start, 4.0), place.width + 60 - width if theme.size.ladder else place.width - width - 4
+    )
+
+    def near(box: Box) -> bool:
+        return box[1] >= up - 4
+
+    want = (start, min(up + 10, place.height - height - 2))
+    spot = free_place((width, height), (place.width, place.height), place.paths, want, near)
+    if spot is None:
+        return []
+    place.paths.append(border((*spot, width, height)))
+    return [
+        place.at_pixel(*spot)
+        | {
+            "text": "<br>".join([f"<b>{ruler.head[0]}</b>", *ruler.head[1:]]),
+            "font": {"size": size, "color": theme.colour(INK)},
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "align": "left",
+            "showarrow": False,
+        }
+    ]
+
+
+def _placed(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
+    """Return where a shape is, so many pixels from the chosen value."""
+    left, right = sorted(side * place.theme.px(end) for end in ends)
+    return {
+        "xref": place.x_name,
+        "yref": "y",
+        "xsizemode": "pixel",
+        "xanchor": ruler.x,
+        "x0": left,
+        "x1": right,
+        "layer": "above",
+    }
+
+
+# -- at the ends of the lines ---------------------------------------------------------------------
+
+
+def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
+    """Return the names right of the panel, each with a leader to the end of its line."""
+    theme = place.theme
+    rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
+    name, note = theme.px(NAME), theme.px(NOTE)
+    sizes = [name * 1.35 + (note * 1.3 if r.note else 0) + theme.px(7) for r in rungs]
+    wanted = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
+    centres = moved_apart(wanted, sizes, place.height + theme.px(14))
+    notes: list[Part] = []
+    for rung, centre, want in zip(rungs, centres, wanted, strict=True):
+        colour = theme.colour(rung.colour)
+        beside: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
+        if rung.end >= place.y.low:
+            at = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
+            arrow = {"ax": theme.px(OUTSIDE - 8), "ay": want - centre}
+            notes.append(beside | at | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)})
+        notes.append(
+            beside
+            | _two_lines(rung, name, note, colour)
+            | {
+                "y": place.at_pixel(0, centre)["y"],
+                "xanchor": "left",
+                "xshift": theme.px(OUTSIDE - 4),
+            }
+        )
+    return notes
+
+
+def _two_lines(rung: RulerMark, name: float, note: float, colour: str) -> dict[str, Any]:
+    small = f"<br><span style='font-size:{note:.1f}px'>{rung.note}</span>" if rung.note else ""
+    return {
+        "text": f"<b>{rung.name}</b>{small}",
+        "align": "left",
+        "font": {"size": name, "color": colour},
+        "name": rung.key,
+        "captureevents": True,
+        "opacity": rung.opacity,
+    }
+
+
+def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
+    """Return the names on a phone: each at its line, where it keeps clear of the others."""
+    theme, size = place.theme, place.theme.px(12.5)
+    notes: list[Part] = []
+    for rung in ruler.rungs:
+        if not rung.name or rung.text or not rung.x:
+            continue
+        width, height = _width(rung.name, size) * BOLD, size * 1.25
+        line = place.pixels(rung.x, rung.y)
+
+        def beside(box: Box, line: Any = line) -> bool:
+            left, bottom, wide, high = box
+            levels = [level_at(line, a) for a in (left, left + wide / 2, left + wide)]
+            gaps = (bottom - max(levels), min(levels) - bottom - high)
+            return 2 <= max(gaps) <= 26
+
+        want = (0.05 * place.width, level_at(line, 0.1 * place.width) + 4)
+        panel = (place.width, place.height)
+        spot = free_place((width, height), panel, place.paths, want, beside)
+        if spot is None:
+            continue
+        place.paths.append(border((*spot, width, height)))
+        notes.append(
+            place.at_pixel(*spot)
+            | {
+                "text": f"<b>{rung.name}</b>",
+                "font": {"size": size, "color": theme.colour(rung.colour)},
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "name": rung.key,
+            }
+        )
+    return notes

@@ -1,0 +1,68 @@
+"""What one change of a setting does, in a sentence that reads on into the headline."""
+
+import math
+
+from dpsco_app.front.titles import ratio_text
+from dpsco_app.parts.options import number_text
+from dpsco_core.catalogue import distribution_card
+from dpsco_core.scenario import Scenario
+
+TAILS = {True: ("lighter", "few"), False: ("heavier", "more")}
+
+
+def because(before: Scenario, after: Scenario, field: str) -> str:
+    """Return why the answer is another one after a change of one field; empty without a reason.
+
+    Examples
+    --------
+    >>> because(Scenario(epsilon=1.0), Scenario(epsilon=0.5), "epsilon")
+    'Because ε was halved, the noise doubles:'
+    >>> because(Scenario(n=1000), Scenario(n=10_000), "n")
+    'Because n grew 10 times, one record weighs less:'
+    """
+    was, now = getattr(before, field), getattr(after, field)
+    if was == now or was is None or now is None:
+        return ""
+    match field:
+        case "epsilon" | "delta" | "rho":
+            return _of_budget(before, after, field)
+        case "n":
+            verb = f"grew {_times(now / was)}" if now > was else f"fell to {number_text(now)}"
+            whom = "record" if after.m == 1 else "user"
+            return f"Because n {verb}, one {whom} weighs {'less' if now > was else 'more'}:"
+        case "d":
+            verb = "grew" if now > was else "fell"
+            more = "more" if now > was else "fewer"
+            return f"Because d {verb} to {number_text(now)}, noise enters {more} coordinates:"
+        case "p":
+            tail, many = TAILS[now > was]
+            return f"Because the tail is {tail}, {many} records lie far out:"
+        case "distribution":
+            return f"Because the data are now {distribution_card(now).name}:"
+    return ""
+
+
+def _of_budget(before: Scenario, after: Scenario, field: str) -> str:
+    growth = math.sqrt(before.setting.rho / after.setting.rho)
+    letter = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}[field]
+    was, now = getattr(before, field), getattr(after, field)
+    if field == "epsilon" and now == was / 2:
+        changed = f"{letter} was halved"
+    elif field == "epsilon" and now == 2 * was:
+        changed = f"{letter} was doubled"
+    else:
+        changed = f"{letter} {'fell' if now < was else 'grew'} to {number_text(now)}"
+    if 1.9 <= growth <= 2.1:
+        noise = "the noise doubles"
+    elif 0.475 <= growth <= 0.525:
+        noise = "the noise is halved"
+    elif growth > 1:
+        noise = f"the noise grew {_times(growth)}"
+    else:
+        noise = f"the noise fell to {100 * growth:.0f} %"
+    return f"Because {changed}, {noise}:"
+
+
+def _times(factor: float) -> str:
+    text = ratio_text(factor)
+    return f"{text.removesuffix('.0')} times"

@@ -1,0 +1,106 @@
+"""What privacy costs, as it may be said: as sure as the trials make it."""
+
+import math
+from collections.abc import Callable
+
+from dpsco_app.front.study import BETTER
+from dpsco_app.front.titles import ratio_text
+from dpsco_core.results.price import Ratio
+
+CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
+LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
+VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
+LEAST = 1.05  # a factor below it is 1 in two digits
+MOST = 100.0
+LESS, SAME = "less ", "about the same "  # what comes before the error, in the place of a factor
+UNTOLD = "too few trials to tell"
+
+
+def cost_words(price: Ratio, about: str) -> str:
+    """Return a factor of what is named as it may be said: as sure as the trials make it.
+
+    Examples
+    --------
+    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), "error")
+    '1.9 times the error'
+    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), "error")
+    'about 2.7 times the error'
+    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), "error")
+    'between 1.5 and 4 times the error'
+    >>> cost_words(Ratio(value=1.12, low=0.96, high=1.3), "error")
+    'about 1.1 times the error'
+    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), "error")
+    'about the same error'
+    >>> cost_words(Ratio(value=1.5, low=0.9, high=2.5), "error")
+    'at most 2.5 times the error'
+    >>> cost_words(Ratio(value=0.62, low=0.21, high=1.85), "error")
+    'between 0.2 and 1.9 times the error'
+    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
+    'less error'
+    """
+    the = f" the {about}" if about else ""
+    if most := most_text(price):
+        if price.high > VAGUE:
+            return UNTOLD
+        ends = loose_ends(price)
+        return f"between {' and '.join(ends)} times{the}" if ends else f"at most {most} times{the}"
+    if price.value < LEAST:
+        upper = price.value / BETTER if math.isnan(price.high) else price.high
+        return (LESS if upper < 1 else SAME) + (about or "error")
+    if (price.value if math.isnan(price.low) else price.low) > MOST:
+        return f"more than {MOST:.0f} times{the}"
+    ends = loose_ends(price)
+    if ends is not None:
+        return f"between {' and '.join(ends)} times{the}"
+    exact = "" if price.high <= CLOSE * price.low else "about "
+    return f"{exact}{ratio_text(price.value)} times{the}"
+
+
+def most_text(price: Ratio) -> str:
+    """Return the upper end of a factor of which trials tell nothing more; empty where they do.
+
+    Examples
+    --------
+    >>> [most_text(Ratio(value=v, low=v / 2, high=2.22 * v)) for v in (1.5, 2.0, 9.0)]
+    ['3.4', '4.5', '']
+    >>> most_text(Ratio(value=1.1, low=0.95, high=1.3))
+    ''
+    """
+    if not (price.within_noise or (price.value < LEAST and price.high >= 1)):
+        return ""
+    if price.high <= LOOSE * price.low:
+        return ""
+    return f"{math.ceil(10 * round(price.high, 2)) / 10:,g}"
+
+
+def is_open(price: Ratio) -> bool:
+    """Whether the trials leave more than one number of a factor open."""
+    return bool(most_text(price) or loose_ends(price))
+
+
+def loose_ends(price: Ratio) -> tuple[str, str] | None:
+    """Return the ends between which a factor is said; None where the trials tell its value.
+
+    Where they leave open on which side of 1 it is, a factor that is measured below 1 has two ends:
+    an upper one alone would say that the lower of two lines is the higher.
+
+    Examples
+    --------
+    >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
+    ('4', '20')
+    >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
+    >>> loose_ends(Ratio(value=0.4, low=0.123, high=1.24))
+    ('0.1', '1.3')
+    """
+    if (most := most_text(price)) and price.value < 1:
+        unit = 10 ** math.floor(math.log10(price.low))
+        return f"{math.floor(round(price.low / unit, 6)) * unit:.1g}", most
+    if math.isnan(price.low) or price.low <= 1 or price.high <= LOOSE * price.low:
+        return None
+    return _whole(price.low, math.floor), _whole(price.high, math.ceil)
+
+
+def _whole(value: float, cut: Callable[[float], int]) -> str:
+    """Return a number above 1 with one figure, or in halves below 5, rounded up or down."""
+    unit = 0.5 if value < 5 else 10 ** math.floor(math.log10(value))
+    return f"{cut(value / unit) * unit:,g}"

@@ -1,0 +1,178 @@
+"""The headline over a single figure: what privacy costs there, and what nobody can change."""
+
+import math
+from collections.abc import Mapping
+
+from dpsco_app.front.bound_lines import bound_by
+from dpsco_app.front.costs import LEAST, LESS, SAME, UNTOLD, cost_words, is_open
+from dpsco_app.front.questions.tails import tails_of
+from dpsco_app.front.reference import WEAKNESS, with_article
+from dpsco_app.front.study import Study, place
+from dpsco_app.front.titles import NO_BREAK, ratio_text
+from dpsco_app.parts.evaluations import are_hardest_of_all, region
+from dpsco_app.parts.options import SYMBOL, number_text, rounded
+from dpsco_core.results.measured import Measurement
+from dpsco_core.scenario import Scenario
+
+LIMIT = "limit"  # the mark of what is said of a limit
+STEADY = 1.05  # limits along the axis that differ by no larger factor are one number
+# What is said where no private answer is better than one without data.
+AS_WELL = {
+    "level": "Ignoring the data does as well.",
+    "worse": "Ignoring the data does better.",
+}
+Marks = tuple[tuple[str, str], ...]  # parts of a headline, and the method or `LIMIT` they are about
+
+
+def single_headline(
+    study: Study, x: float | None, where: str, about: str
+) -> tuple[tuple[str, ...], Marks]:
+    """Return the two lines over a single figure, and which of their words have a colour.
+
+    `where` names the data as they stand in a sentence, `about` is what is measured.
+    """
+    row = study.at(study.lead, x)
+    if row is None:
+        return ("", ""), ()
+    first, mark = _cost_line(study, row, where, about)
+    verdict, is_hardest = study.useless(x), study.role == "hardest"
+    if verdict and not (is_hardest and verdict == "level"):
+        price = row.price
+        is_vague = price is not None and (is_open(price) or price.value < LEAST)
+        if price is None or is_vague or math.isinf(price.value):
+            return (f"No private algorithm here beats ignoring the data {where}.", ""), ()
+        return (first, AS_WELL[verdict]), ((mark, study.lead),)
+    second, limit = _second_line(study, row, x)
+    marks = [(mark, study.lead)] if mark else []
+    return (first, second), (*marks, *([(limit, LIMIT)] if limit else []))
+
+
+def _cost_line(study: Study, row: Measurement, where: str, about: str) -> tuple[str, str]:
+    """Return what privacy costs as a sentence, and the words of it that hold the number."""
+    name, price = about[:1].upper() + about[1:], row.price
+    if row.mean == 0:
+        runs = f"all {row.trials} runs" if row.trials > 1 else "one run"
+        return f"{name} 0 in {runs} {where}.", ""
+    if price is None or math.isinf(price.value):
+        return f"{name} {rounded(row.mean)}{' instead of 0' * (price is not None)} {where}.", ""
+    cost = cost_words(price, about)
+    if cost.startswith(UNTOLD):
+        return f"Too few trials to tell what privacy costs {where}.", ""
+    if cost.startswith(LESS):
+        return f"With privacy the {about} is smaller {where}.", "smaller"
+    if cost.startswith(SAME):
+        return f"With privacy the {about} is about the same {where}.", "about the same"
+    return f"Privacy costs {cost} {where}.", cost
+
+
+def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, str]:
+    """Return what nobody can change, or else what becomes of the cost; and the limit's words."""
+    if study.role == "hardest" and (promise := _promise(study.scenario, x)):
+        return promise, ""
+    limits = limit_prices(study)
+    if limits.get(place(x), 0.0) >= LEAST:
+        edge = dict(region(study.scenario))[x]
+        limit = f"below {limit_text(limits[place(x)])}"
+        whom = bound_by(study.scenario, edge)
+        return f"No {whom} algorithm can bring it {limit}{_along(study.scenario, limits, x)}", limit
+    if row.price is not None and cost_words(row.price, "").startswith(LESS):
+        reference = with_article(row.price.reference)
+        why = WEAKNESS.get(row.price.reference, "could be improved without privacy, too")
+        return f"{reference[:1].upper()}{reference[1:]} {why}.", ""
+    return _elsewhere(study, x), ""
+
+
+def _promise(scenario: Scenario, x: float | None) -> str:
+    """Return what a promise for all data costs, where other data have larger errors than these."""
+    tails = tails_of(scenario)
+    if not tails or are_hardest_of_all(scenario, x):
+        return ""
+    own = next(tail for tail in tails if tail.scenario.p == scenario.p)
+    _, high = own.prices([a for a, _ in own.spans].index(x))
+    _, last = own.prices(-1)
+    first = (
+        f"Other data have larger errors: a promise for all costs at most {ratio_text(high)} times"
+    )
+    cures = scenario.axis == "n" and last < 0.8 * own.prices(0)[1]
+    return first + (", less with more records." if cures else ".")
+
+
+def limit_prices(study: Study) -> dict[float, float]:
+    """Return the proven limit over the error without privacy, by the place on the axis."""
+    floors = {x: e.value for x, e in region(study.scenario)}
+    rows = ((x, study.at(study.public, x)) for x in floors)
+    return {place(x): floors[x] / row.mean for x, row in rows if row is not None and row.mean > 0}
+
+
+def limit_text(price: float) -> str:
+    """Return a limit as a factor, rounded down: nobody is below what is said.
+
+    Examples
+    --------
+    >>> limit_text(2.69), limit_text(17.9)
+    ('2.6', '17')
+    """
+    return f"{math.floor(10 * price) / 10:.1f}" if price < 10 else f"{math.floor(price):,}"
+
+
+def _along(scenario: Scenario, limits: Mapping[float, float], x: float | None) -> str:
+    """Return what becomes of a limit along the records, where that is known, with the full stop."""
+    if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
+        return "."
+    if max(limits.values()) <= STEADY * min(limits.values()):
+        return ": more records shrink both errors, not their ratio."
+    last = scenario.grid[-1]
+    if limits[last] < LEAST:
+        return "; with more records the limit goes to 1."
+    return (
+        "." if last == x else f"; at n{NO_BREAK}= {number_text(last)}, {limit_text(limits[last])}."
+    )
+
+
+def _elsewhere(study: Study, x: float | None) -> str:
+    """Return what privacy costs elsewhere on the axis, as a sentence; empty without an axis."""
+    scenario = study.scenario
+    if scenario.axis is None or len(scenario.grid) < 2:
+        return ""
+    first, last = scenario.grid[0], scenario.grid[-1]
+    ends = [a for a in (first, last) if a != x]
+    if scenario.axis == "n":
+        ends = ends[:1]
+    costs = {a: _cost_there(study, a) for a in ends}
+    told = [
+        f"{'at' if i else 'At'} {SYMBOL[scenario.axis]}{NO_BREAK}= {number_text(a)} {cost}"
+        for i, (a, cost) in enumerate((a, cost) for a, cost in costs.items() if cost)
+    ]
+    return f"{', '.join(told)}." if told else ""
+
+
+def _cost_there(study: Study, x: float) -> str:
+    row = study.at(study.lead, x)
+    if row is None or row.price is None or row.mean == 0 or math.isinf(row.price.value):
+        return ""
+    cost = cost_words(row.price, "").strip()
+    return "" if cost == UNTOLD else f"it costs {cost}" if cost[-5:] == "times" else _plain(cost)
+
+
+def _plain(cost: str) -> str:
+    return "it is smaller" if cost.startswith(LESS.strip()) else "it is about the same"
+
+
+def marked(line: str, marks: Marks) -> list[tuple[str, str]]:
+    """Return a line as pieces of text, each with what it is about, or "".
+
+    Examples
+    --------
+    >>> marked("It costs 3.4 times.", (("3.4 times", "mean.adaptive"),))
+    [('It costs ', ''), ('3.4 times', 'mean.adaptive'), ('.', '')]
+    """
+    pieces = [(line, "")]
+    for words, about in marks:
+        split: list[tuple[str, str]] = []
+        for text, own in pieces:
+            before, match, after = ("", "", text) if own else text.partition(words)
+            split += (
+                [(text, own)] if own or not match else [(before, ""), (match, about), (after, "")]
+            )
+        pieces = split
+    return [piece for piece in pieces if piece[0]]

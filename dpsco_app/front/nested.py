@@ -1,0 +1,321 @@
+"""The single panel: with and without privacy, between what is proven possible and its limit.
+
+On the hardest data known the bounds for all data are bounds for these data, so that everything
+nests. On other data only their own limit is visible.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
+from dpsco_app.figure.methods import colour_of, short_names
+from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
+from dpsco_app.front.headline import limit_text
+from dpsco_app.front.panel import FrontPanel, factor_text
+from dpsco_app.front.study import Study, place
+from dpsco_app.front.titles import at_point, axis_title, ratio_text
+from dpsco_app.front.view import View
+from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
+from dpsco_app.parts.options import SYMBOL, inside, rounded
+from dpsco_app.parts.shown_bounds import fano
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.explain.window import Span
+from dpsco_core.results.measured import Measurement
+
+POSSIBLE = "possible"
+ENTERS = "not private, so it may be here"
+PALE = 0.45  # opacity of what an open card does not ask about
+SHORT = {
+    "Proven possible": "possible",
+    "With privacy": "private",
+    "Proven limit": "limit",
+    "Without privacy": "not private",
+}
+NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
+HEAD = "Times the error"
+HARDEST_DATA = "Hardest data known"
+
+
+class NestedPanel(FrontPanel):
+    """What the single panel draws; what it leaves out is in its table."""
+
+    has_window_words = False
+
+    def __init__(self, study: Study, view: View) -> None:
+        super().__init__(study, view, [study])
+        self.window, self.title = [], ""
+        start = [line for line in self.guides if line.key == "start"]
+        kept = [line for line in self.guides if line.key != "start"]
+        over = study.overlay
+        if self.floor and over is not None and over.role == "hardest":
+            # No line of the other data is private and below the limit of these.
+            self.region = self._region()
+            kept = [line for line in kept if line.key != "floor"]
+        own = fano(self.scenario)
+        if own not in (*self._asked, view.named_bound(self.scenario)) and view.card != "proof":
+            self.hidden += [line for line in kept if line.key == own]
+            kept = [line for line in kept if line.key != own]
+        shows_start = view.card == "proof" or bool(study.useless(self.x) and not self._is_hardest)
+        self.guides = [*kept, *self._possible(), *(start if shows_start else [])]
+        self.hidden += [] if shows_start else start
+        visible = self._visible
+        self.hidden += [
+            line for line in self.lines if line.key not in visible and "," not in line.key
+        ]
+        self.lines = [
+            self._toned(line) for line in self.lines if line.key in visible or self._is_over(line)
+        ]
+
+    @property
+    def _is_hardest(self) -> bool:
+        return self.study.role == "hardest"
+
+    @property
+    def _visible(self) -> set[str]:
+        """The methods that are drawn: the best private one and its reference, or all of them."""
+        if self.view.card == "others":
+            return set(self.scenario.methods)
+        return {self.lead or self._best_so_far, self.study.public}
+
+    @property
+    def _best_so_far(self) -> str:
+        """The private method with the least error at the last point that has run of all."""
+        rows = {
+            m: {r.x: r.mean for r in self.study.rows(m)}
+            for m in self.scenario.methods
+            if method_card(m).privacy != "none"
+        }
+        shared = set.intersection(*map(set, rows.values())) if rows else set()
+        last = [x for x, _ in self.scenario.points() if x in shared][-1:]
+        return min(rows, key=lambda m: rows[m][last[0]]) if last else ""
+
+    def _is_over(self, line: Line) -> bool:
+        """Whether a line is of the run that is kept for comparison, and visible there."""
+        over = self.study.overlay
+        if over is None:
+            return False
+        return line.key.split(",")[0] in {over.lead, over.public}
+
+    def _toned(self, line: Line) -> Line:
+        if self.study.overlay is not None and "," in line.key:
+            return replace(line, opacity=PALE)
+        if self.view.card == "others" or line.key in (self.lead, self.study.public):
+            return replace(line, width=3.4) if line.key == self.lead else line
+        return line
+
+    # -- what is proven possible ---------------------------------------------------------------
+
+    @cached_property
+    def _spans(self) -> Sequence[tuple[float | None, Span]]:
+        has_own = is_hard(self.scenario) and self._is_hardest and not self.price
+        has_own = has_own and are_hardest_of_all(self.scenario, self.x)
+        return drawn_window(self.scenario) if has_own and self.region else []
+
+    def _possible(self) -> list[Line]:
+        """Return the smallest error that is proven possible for all data with the tail."""
+        spans = [(x, span) for x, span in self._spans]
+        if not spans or self.study.overlay is not None:
+            return []
+        line = Line(
+            key=POSSIBLE,
+            name="proven possible",
+            kind="proven",
+            x=[place(x) for x, _ in spans],
+            y=[span.high for _, span in spans],
+            colour=WINDOW.edge,
+            width=1.6,
+            hover=[_possible_hover(span) for _, span in spans],
+        )
+        return [line]
+
+    # -- words ------------------------------------------------------------------------------------
+
+    def words_inside(self, low: float, high: float) -> list[Words]:
+        """Return what is written into the panel beside the red region's own words."""
+        if not self.region and self.study.overlay is None and not self.price:
+            return [Words(lines=NO_REGION, colour=QUIET, want=(0.03, 0.02), is_small=True)]
+        public = next((line for line in self.lines if line.key == self.study.public), None)
+        if public is None or not self.region or len(public.x) < 2 or self.study.overlay:
+            return []
+        edge = dict(self.floor)
+        here = [(x, y) for x, y in zip(public.x, public.y, strict=True) if x in map(place, edge)]
+        if not here or any(e.value <= y for (_, y), e in zip(here, edge.values(), strict=False)):
+            return []
+        middle = here[len(here) // 3]
+        share = math.log(middle[1] / low) / math.log(high / low)
+        across = len(here) // 3 / max(1, len(here) - 1)
+        return [
+            Words(
+                lines=(ENTERS,),
+                colour=QUIET,
+                want=(min(0.8, max(0.02, across - 0.12)), max(0.02, share - 0.1)),
+                is_small=True,
+                below=self.region[0].key,
+            )
+        ]
+
+    # -- the ruler ----------------------------------------------------------------------------
+
+    def ruler(self, edge: float) -> Ruler:
+        """Return the factors over the error without privacy, at the chosen point."""
+        public = self.study.at(self.study.public, self.x)
+        base = public.mean if public is not None and public.mean > 0 else 0.0
+        rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
+        rungs += self._other_rungs(edge)
+        reference = inside(short_names(self.scenario.methods)[self.study.public]) if base else ""
+        at = at_point(self.scenario, self.x).removeprefix(", ")
+        return Ruler(
+            x=place(self.x),
+            head=(HEAD, f"without privacy{f', at {at}' if at else ''}") if reference else (),
+            rungs=rungs,
+            parts=self._parts(base) if base else (),
+        )
+
+    def _proven_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        rungs = []
+        for line in self.guides:
+            values = self.at(line.x, line.y)
+            if line.key == POSSIBLE and values:
+                rungs.append(
+                    _rung(
+                        line,
+                        f"×{ratio_text(values[0] / base)}" if base else "",
+                        "Proven possible",
+                        "on average at most this",
+                        values[0],
+                        edge,
+                    )
+                )
+            elif line.label or line.kind == "proven" or line.key == "start":
+                rungs.append(_rung(line, "", line.name[:1].upper() + line.name[1:], "", 0.0, edge))
+        for area in self.region:
+            here = dict(self.floor)[self.x]
+            price = here.value / base if base else 0.0
+            text = f"×{limit_text(price) if price >= LEAST else ratio_text(price)}"
+            line = Line(
+                key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
+            )
+            note = _limit_name(here.bound.card)
+            rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
+        return rungs
+
+    def _other_rungs(self, edge: float) -> list[RulerMark]:
+        """Return the names of the run that is kept for comparison."""
+        over = self.study.overlay
+        if over is None:
+            return []
+        law = distribution_card(over.scenario.distribution).name
+        name = HARDEST_DATA if over.role == "hardest" else f"{law} data"
+        notes = {over.lead: "with privacy, dashed", over.public: "without privacy, dashed"}
+        own = [line for line in self.lines if line.key.split(",")[0] in notes and "," in line.key]
+        return [
+            _rung(line, "", name, notes[line.key.split(",")[0]], 0.0, edge, opacity=0.75)
+            for line in own
+        ]
+
+    def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        names, rungs = short_names(self.scenario.methods), []
+        for line in self.lines:
+            row = self.study.at(line.key, self.x)
+            if line.key not in names or not line.symbol:
+                continue
+            hero, public = line.key == self.lead, line.key == self.study.public
+            name = inside(names[line.key])
+            text = ""
+            if row is not None and base:
+                text = "×1" if public else self._factor(row, hero=hero)
+            who = "With privacy" if hero else "Without privacy"
+            is_other = not (hero or public)
+            rung = _rung(
+                line,
+                text,
+                name[:1].upper() + name[1:] if is_other else who,
+                "" if is_other else f"{name}, measured" if hero else name,
+                row.mean if row is not None else 0.0,
+                edge,
+                bold=hero,
+            )
+            rungs.append(rung)
+        return rungs
+
+    def _factor(self, row: Measurement, *, hero: bool) -> str:
+        price = row.price
+        if price is None or row.mean == 0 or cost_words(price, "") == UNTOLD:
+            return ""
+        if hero and not self.study.complete:
+            return ""
+        return factor_text(price) if hero else f"×{ratio_text(price.value)}"
+
+    def _parts(self, base: float) -> list[RulerPart]:
+        here = dict(self.floor).get(self.x) if self.region else None
+        top = [y for line in self.guides if line.key == POSSIBLE for y in self.at(line.x, line.y)]
+        parts, limit = [], base
+        if here is not None and here.value > base:
+            limit = here.value
+            parts.append(RulerPart(low=base, high=limit, colour=IMPOSSIBLE.edge, opacity=0.2))
+        best = self.study.at(self.lead, self.x)
+        if top and top[0] > limit:
+            parts.append(RulerPart(low=limit, high=top[0], colour=WINDOW.edge, opacity=0.2))
+        elif not top and best is not None and best.mean > limit:
+            colour = colour_of(self.lead)
+            parts.append(RulerPart(low=limit, high=best.mean, colour=colour, opacity=0.25))
+        return parts
+
+    # -- the axis -----------------------------------------------------------------------------
+
+    @property
+    def axis_words(self) -> str:
+        """What stands below the axis: its name, that its dot moves, and what the data do."""
+        scenario = self.scenario
+        if scenario.axis is None:
+            return ""
+        about = "drag the dot; both axes logarithmic"
+        if self._is_hardest and is_hard(scenario):
+            each = f"the data are made anew for each {SYMBOL[scenario.axis]}"
+            about = f"drag the dot; {each}, so that they stay the hardest"
+        return f"{axis_title(scenario)} ({about})"
+
+
+def _rung(
+    line: Line,
+    text: str,
+    name: str,
+    note: str,
+    value: float,
+    edge: float,
+    *,
+    bold: bool = False,
+    opacity: float = 1.0,
+) -> RulerMark:
+    heights = [max(y, edge) for y in line.y]
+    return RulerMark(
+        key=line.key,
+        text=text,
+        name=name,
+        note=note,
+        short=SHORT.get(name, ""),
+        colour=line.colour,
+        x=line.x,
+        y=heights,
+        at=max(value, edge),
+        bold=bold,
+        opacity=opacity,
+    )
+
+
+def _limit_name(card: BoundCard) -> str:
+    """Return the name of the statement behind a limit, small beside it."""
+    if card.of_law:
+        return "proven for these data"
+    return short_name(card) if card.is_fano else f"{card.name.split(',')[0]} bound"
+
+
+def _possible_hover(span: Span) -> str:
+    upper = "the answer that ignores the data" if span.upper is None else span.upper.card.name
+    return f"<b>Proven possible</b>: {rounded(span.high)}<br>{upper}, on average, on all data"

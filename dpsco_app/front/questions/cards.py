@@ -1,0 +1,185 @@
+"""The questions below the single figure: one is open at a time, and its sentence is the answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpsco_app.figure.methods import short_names
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.costs import UNTOLD, cost_words
+from dpsco_app.front.headline import limit_prices, limit_text
+from dpsco_app.front.questions.tails import has_tails, tails_answer, tails_name
+from dpsco_app.front.study import Study, chosen_point, place
+from dpsco_app.front.titles import ratio_text
+from dpsco_app.parts.evaluations import hardest, has_hardest_law, region, without_data
+from dpsco_app.parts.options import inside, number_text, rounded
+from dpsco_app.parts.shown_bounds import fano
+from dpsco_core.catalogue import bound, distribution_card, method_card
+from dpsco_core.scenario import Scenario
+
+STEPS = 3  # The proof has so many steps; what comes after them are remarks.
+HARDLY = 1.15  # the factor between two methods that is no matter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question, and its answer where it is open."""
+
+    slug: str
+    title: str
+    question: str
+    answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
+    more: tuple[str, ...] = ()  # further steps, below all cards
+
+    @property
+    def sentence(self) -> str:
+        """What the card says."""
+        return self.answer or self.question
+
+
+def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
+    """Return the cards below a figure: `own` is the visitor's scenario, `chosen` the open one."""
+    made = [_data(study, own, chosen)]
+    if has_tails(own):
+        made.append(
+            Question(
+                slug="light",
+                title=tails_name(own),
+                question="What if far records were rarer?"
+                if own.p < 6
+                else "What if far records were common?",
+                answer=tails_answer(own) if chosen == "light" else "",
+            )
+        )
+    made += [_others(study, chosen), _proof(study, own, chosen)]
+    made.append(
+        Question(
+            slug="sliders",
+            title="The sliders",
+            question="What would each slider change?",
+            answer=SLIDERS if chosen == "sliders" else "",
+        )
+    )
+    return tuple(card for card in made if card is not None)
+
+
+SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
+
+
+def _data(study: Study, own: Scenario, chosen: str) -> Question | None:
+    """Return the card of other data: textbook data, or the hardest known."""
+    if has_hardest_law(own):
+        title, ask = "Textbook data", "What if the data are Student t, as in textbooks?"
+    elif hardest(own) is not None:
+        title, ask = "The hardest data", "What if the data are as hard as can be?"
+    else:
+        return None
+    answer = ""
+    if chosen == "data" and study.overlay is not None:
+        law = distribution_card(study.scenario.distribution).name
+        name = "The hardest data known" if study.role == "hardest" else f"{law} data"
+        answer = f"{name}: {_price_words(study)}."
+        if has_hardest_law(own):
+            answer += " Nobody can promise that for all data."
+    return Question(slug="data", title=title, question=ask, answer=answer)
+
+
+def _price_words(study: Study) -> str:
+    row = study.at(study.lead, chosen_point(study.scenario))
+    if row is None or row.price is None or not study.complete:
+        return "being measured"
+    return cost_words(row.price, "").strip()
+
+
+def _others(study: Study, chosen: str) -> Question | None:
+    """Return the card of the other algorithms; none where one alone is chosen."""
+    x = chosen_point(study.scenario)
+    private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
+    if len(private) < 2:
+        return None
+    answer = ""
+    lead = study.at(study.lead, x)
+    if chosen == "others" and lead is not None and study.complete:
+        names = short_names(study.scenario.methods)
+        rows = [(m, row) for m in private if m != study.lead and (row := study.at(m, x))]
+        told = [
+            f"{inside(names[m])} {ratio_text(row.price.value)}"
+            for m, row in rows
+            if row.price is not None and cost_words(row.price, "") != UNTOLD
+        ]
+        matters = any(row.mean > HARDLY * lead.mean for _, row in rows)
+        if told:
+            first = (
+                f"{told[0]} times" if len(told) == 1 else f"{told[0]} times, {', '.join(told[1:])}"
+            )
+            answer = f"{'Yes' if matters else 'Hardly'}: {first}."
+    return Question(
+        slug="others",
+        title="Other algorithms",
+        question="Does it matter which one I take?",
+        answer=answer,
+    )
+
+
+# -- the proof ------------------------------------------------------------------------------------
+
+
+def _proof(study: Study, own: Scenario, chosen: str) -> Question | None:
+    """Return the card of the proof; none where no limit is proven on these data."""
+    floors = dict(region(own))
+    if not floors:
+        return None
+    x = chosen_point(own)
+    edge, blind = floors[x], without_data(own.at(x))
+    answer, more = "", []
+    if chosen == "proof":
+        answer = (
+            f"Hiding any one person takes an error of {rounded(edge.value)} or more: see below."
+        )
+        more = list(_steps(study, own, x, edge.value, blind))
+    return Question(
+        slug="proof",
+        title="The proof",
+        question="Why can nobody do better?",
+        answer=answer,
+        more=tuple(more),
+    )
+
+
+def _steps(
+    study: Study, own: Scenario, x: float | None, edge: float, blind: float
+) -> Iterator[str]:
+    """Yield the proof in three steps with the numbers of the chosen point."""
+    rare = own.at(x).setting.spike_probability
+    records = own.at(x).n
+    if rare is not None:
+        far = max(1, round(rare * records))
+        yield (
+            f"Of {number_text(records)} records about {number_text(far)} are far out, and they "
+            "alone carry the mean. Everything else is 0."
+        )
+    else:
+        yield "Move the mean a little: each record tells a little about where it went."
+    yield (
+        "Hiding any one person hides these few: with a small budget the output looks nearly the "
+        "same wherever they point, so that any guess is often wrong."
+        if rare is not None
+        else "Hiding any one person caps what the output may tell of each record, so that it "
+        "cannot find the mean more closely."
+    )
+    limits = limit_prices(study) if study.scenario == own else {}
+    price = limits.get(place(x))
+    times = f", {limit_text(price)} times the error without privacy" if price and price >= 1 else ""
+    yield f"So the average error is at least {rounded(edge)}{times}."
+    row = study.at(study.lead, x) if study.scenario == own else None
+    if row is not None and 0 < 0.95 * blind <= row.mean:
+        yield (
+            f"An answer that ignores the data has error {rounded(blind)}, as good as the private "
+            "one: the hardest data carry just so little signal that hiding one person hides it all."
+        )
+    own_fano = fano(own)
+    edge_slug = dict(region(own))[x].bound.card.slug
+    if own_fano and own_fano != edge_slug:
+        yield (
+            f"{short_name(bound(own_fano).card)}, the thin red line, binds algorithms that add "
+            "Gaussian noise; the edge of the red region binds every algorithm of the budget."
+        )

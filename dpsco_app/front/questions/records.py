@@ -1,0 +1,154 @@
+"""What the records are worth: how many of them give the same error without privacy."""
+
+from dataclasses import dataclass
+from html import escape
+
+from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.headline import limit_prices
+from dpsco_app.front.meaning import picture
+from dpsco_app.front.questions.tails import has_tails, tails_of
+from dpsco_app.front.study import Study, chosen_point, place
+from dpsco_app.parts.options import number_text
+from dpsco_core.catalogue import distribution_card
+from dpsco_core.fields import MEAN
+from dpsco_core.scenario import Scenario
+
+SQUARES = 100
+CELLS = (
+    ".full {{ fill: {own} }} .open {{ fill: none; stroke: {own}; stroke-width: .5 }} "
+    ".lost {{ fill: {fill} }} path {{ stroke: {red}; stroke-width: .6 }}"
+)
+TITLE = "In records"
+LOST, OPEN = "crossed: no private algorithm can save them", "open: nobody knows yet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worth:
+    """What the records are worth on some data, as shares of them."""
+
+    title: str
+    words: str  # below the title: in records
+    below: str  # what the squares say
+    colour: Pair
+    least: float  # the filled ones
+    most: float  # up to here they are open, and beyond them crossed
+    is_proven: bool  # whether none beyond `most` can be saved
+
+
+def records_html(study: Study, own: Scenario, theme: Theme) -> str:
+    """Return the squares of a mean over records of single people as HTML; empty elsewhere.
+
+    Its error without privacy falls like the root of the records, so that a price c leaves n / c^2.
+    """
+    n = own.at(chosen_point(own)).n
+    if own.problem != MEAN or own.m > 1 or own.axis == "m" or study.scenario.problem != MEAN:
+        return ""
+    known = [*_measured(study, n), *_promised(own, n)]
+    if not known:
+        return ""
+    blocks = "".join(_block(worth, theme) for worth in known)
+    each = number_text(n / SQUARES)
+    unit = f"One square is {each} record{'s' * (n != SQUARES)} of {number_text(n)}."
+    return (
+        f"<section class='records'><h3>{TITLE}: what {number_text(n)} records are worth</h3>"
+        f"<p>{unit} Filled squares: so many records give the same error without privacy.</p>"
+        f"<div>{blocks}</div></section>"
+    )
+
+
+def _measured(study: Study, n: int) -> list[Worth]:
+    x = chosen_point(study.scenario)
+    row = study.at(study.lead, x)
+    if row is None or row.price is None or not study.complete or row.price.value <= 0:
+        return []
+    share = min(1.0, 1 / row.price.value**2)
+    limit = limit_prices(study).get(place(x), 0.0)
+    most = min(1.0, 1 / limit**2) if limit > 1 else 1.0
+    law = distribution_card(study.scenario.distribution).name
+    name = "The hardest data known" if study.role == "hardest" else f"{law} data"
+    crossed = most < 1
+    return [
+        Worth(
+            title=name,
+            words=f"worth {about(share * n)} records",
+            below="filled: measured" + f"; {LOST}" * crossed,
+            colour=colour_of(study.lead),
+            least=share,
+            most=most,
+            is_proven=crossed,
+        )
+    ]
+
+
+def _promised(own: Scenario, n: int) -> list[Worth]:
+    if not has_tails(own):
+        return []
+    made = []
+    x = chosen_point(own)
+    for tail, kind in zip(tails_of(own), ("heavy", "light"), strict=True):
+        i = [a for a, _ in tail.spans].index(x)
+        low, high = tail.prices(i)
+        least, most = min(1.0, 1 / high**2), min(1.0, 1 / low**2)
+        crossed = low > 1
+        words = f"at least {about(least * n)}"
+        if crossed:
+            words = f"{about(least * n)} to {about(most * n)}"
+        made.append(
+            Worth(
+                title=f"Any data with a {kind} tail, p = {number_text(tail.scenario.p)}",
+                words=f"worth {words} records",
+                below=f"filled: the best promise known; {LOST if crossed else OPEN}",
+                colour=WINDOW.edge,
+                least=least,
+                most=most,
+                is_proven=crossed,
+            )
+        )
+    return made
+
+
+def about(value: float) -> str:
+    """Return a number of records to two figures.
+
+    Examples
+    --------
+    >>> about(1449.2), about(8.4)
+    ('1,400', '8')
+    """
+    return f"{max(1, int(float(f'{value:.2g}'))):,}"
+
+
+def _block(worth: Worth, theme: Theme) -> str:
+    full, open_to = round(SQUARES * worth.least), round(SQUARES * worth.most)
+    colour, red, fill = map(theme.colour, (worth.colour, IMPOSSIBLE.edge, IMPOSSIBLE.fill))
+    sheet = CELLS.format(own=colour, red=red, fill=fill)
+    cells = "".join(_cell(i, full, open_to, crossed=worth.is_proven) for i in range(SQUARES))
+    shapes = picture("0 0 100 100", f"<style>{sheet}</style>{cells}", "class='squares'")
+    return (
+        f"<figure style='--own: {colour}'>"
+        f"<figcaption><b>{escape(worth.title)}</b><span>{escape(worth.words)}</span></figcaption>"
+        f"{shapes}<p>{escape(worth.below)}</p>"
+        "</figure>"
+    )
+
+
+def _cell(i: int, full: int, open_to: int, *, crossed: bool) -> str:
+    x, y = 10 * (i % 10) + 1, 10 * (i // 10) + 1
+    kind = "full" if i < full else "open" if i < open_to or not crossed else "lost"
+    box = f"<rect class='{kind}' x='{x}' y='{y}' width='8' height='8' rx='1.2'/>"
+    if kind != "lost":
+        return box
+    return f"{box}<path d='M{x + 2.5} {y + 2.5}l3 3m0 -3l-3 3'/>"
+
+
+RECORDS_STYLE = """
+.records > div { display: flex; flex-wrap: wrap; gap: 2rem; }
+.records h3 { font-size: 1.1rem; margin: 1.2rem 0 0.2rem; }
+.records figure { flex: 1 1 12rem; max-width: 18rem; margin: 0.6rem 0 0; }
+.records figcaption b, .records figcaption span { display: block; }
+.records figcaption span { color: var(--own); font-weight: 600; }
+.records img { width: 100%; max-width: 14rem; display: block; margin: 0.4rem 0; }
+.records p { font-size: 0.875rem; margin: 0; }
+"""

@@ -1,0 +1,16 @@
+"""What records are worth without privacy: drawn below the figure."""
+
+import streamlit as st
+
+from dpsco_app.front.questions.records import records_html
+from dpsco_app.parts.drawing import theme
+from dpsco_app.session.screen import Screen
+
+
+def draw_records(screen: Screen) -> None:
+    """Draw the squares of what the records are worth, where that is known."""
+    if screen.is_old or not screen.cards:
+        return
+    made = records_html(screen.studies[0], screen.scenario, theme())
+    if made:
+        st.html(made)
