@@ -101,6 +101,10 @@ def test_the_order_of_blocks_choices_earns_nothing(order: str) -> None:
         choose(block if order == "block first" else ledger, 0.5)
         later = ledger if order == "block first" else block
     noise = GaussianNoise(l2_sensitivity=1.0, rho=1e-5)
-    with pytest.raises(BudgetExceeded):
+
+    def finish() -> None:
         choose(later, 1.0)
         ledger.release(noise, np.zeros(2), np.random.default_rng(0))
+
+    with pytest.raises(BudgetExceeded):
+        finish()
