@@ -98,7 +98,7 @@ class Tally:
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
         choices = self._choices_with(*entries)
-        # Blocks may have chosen in any order, on which the curve of choices that come first depends.
+        # Blocks may choose in any order, and the curve of choices that come first depends on it.
         has_block_choices = bool(self._block_choices) or any(
             entry.part is not None and entry.mechanism == "exponential" for entry in entries
         )
