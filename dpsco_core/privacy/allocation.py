@@ -24,6 +24,7 @@ from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest_index
 from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
 from dpsco_core.privacy.checks import check_positive
 from dpsco_core.privacy.entries import Entry, approximate_entry
@@ -291,7 +292,8 @@ def _above(
     # Any rate is valid, so the best of a grid will do, and of a finer one around it.
     rates = np.geomspace(1e-3 / grid[-1], 50 / deviation + 1 / grid[-1], 60)
     for _ in range(2):
-        best = int(np.argmin([log_bound(float(rate), *coarse) for rate in rates]))
+        bounds = np.array([log_bound(float(rate), *coarse) for rate in rates])
+        best = max(smallest_index(bounds), 0)
         rates = np.geomspace(rates[max(best - 1, 0)], rates[min(best + 1, 59)], 60)
     middle = float(rates[len(rates) // 2])
     return math.exp(min(log_bound(middle, grid, logs), 700.0))
