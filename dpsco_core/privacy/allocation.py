@@ -293,7 +293,7 @@ def _above(
     rates = np.geomspace(1e-3 / grid[-1], 50 / deviation + 1 / grid[-1], 60)
     for _ in range(2):
         bounds = np.array([log_bound(float(rate), *coarse) for rate in rates])
-        best = max(smallest_index(bounds), 0)
+        best = max(int(smallest_index(bounds)), 0)
         rates = np.geomspace(rates[max(best - 1, 0)], rates[min(best + 1, 59)], 60)
     middle = float(rates[len(rates) // 2])
     return math.exp(min(log_bound(middle, grid, logs), 700.0))
