@@ -250,7 +250,7 @@ class Curves:
 
     def _waiting(self, result: Result, *, is_old: bool) -> str:
         """Return what stands in the place of the headline; empty where there is a headline."""
-        if self.refused:
+        if self.refused and is_old:
             return CANNOT
         if not is_old:
             chosen = self._studies(result)

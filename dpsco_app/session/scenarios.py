@@ -47,8 +47,9 @@ class Scenarios:
         return self._apart.get(page.name) or self._nearest(page)
 
     def take(self, scenario: Scenario, page: str) -> None:
-        """Make a scenario that of the visit, and of the page where it was chosen."""
-        self.show_here(None, page)
+        """Make a scenario that of the visit, and of every page that nobody has set apart."""
+        for name in {page, *self._unchosen}:
+            self.show_here(None, name)
         self._unchosen.clear()
         self.mine = in_order(scenario)
 

@@ -405,7 +405,7 @@ def test_the_answer_counts_what_runs() -> None:
     private = [m for m in methods_for("mean", "item") if method_card(m).privacy != "none"]
     assert answer(fits).startswith(f"All {len(private)} private methods for this problem")
     pure = fitting(
-        comparison_point(Scenario(problem="least-squares", methods=(), n=500, delta=0.0))
+        comparison_point(Scenario(problem="least-squares", methods=(), n=500, m=10, delta=0.0))
     )
     assert answer(pure) == "No private method for this problem can run at these settings"
 
@@ -454,6 +454,6 @@ def test_every_example_leads_with_its_method() -> None:
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
-    page = open_at("methods", problem="least-squares", delta="0", n="1000")
+    page = open_at("methods", problem="least-squares", delta="0", n="1000", m="10")
     assert headline(page) == "No private method for this problem can run at these settings"
     assert "Choose a private optimiser" not in texts(page)

@@ -260,18 +260,27 @@ def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
 def test_bounds_are_chosen_by_their_cards() -> None:
     logistic = replace(QUADRATIC, problem="logistic")
     assert set(shown(logistic, ("lower bounds",))) == {
-        "lower.sco.fano-cdp",
-        "lower.sco.hypercube-cdp",
-        "lower.sco.fano-distance-cdp",
-        "lower.sco.two-sided-cdp",
-        "lower.sco.tracing-cdp",
         "lower.sco.approx-assouad",
+        "lower.sco.approx-blocks",
+        "lower.sco.approx-corners",
+        "lower.sco.approx-lq",
         "lower.sco.approx-packing",
         "lower.sco.approx-tracing",
-        "lower.sco.logistic-cdp",
+        "lower.sco.fano-blocks-cdp",
+        "lower.sco.fano-cdp",
+        "lower.sco.fano-corners-cdp",
+        "lower.sco.fano-distance-cdp",
+        "lower.sco.fano-lq-cdp",
+        "lower.sco.hypercube-cdp",
         "lower.sco.logistic-approx",
-        "lower.sco.logistic-corners-cdp",
+        "lower.sco.logistic-cdp",
         "lower.sco.logistic-corners-approx",
+        "lower.sco.logistic-corners-cdp",
+        "lower.sco.tracing-cdp",
+        "lower.sco.two-sided-blocks-cdp",
+        "lower.sco.two-sided-cdp",
+        "lower.sco.two-sided-corners-cdp",
+        "lower.sco.two-sided-lq-cdp",
     }
     two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
     assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ("rates",)))

@@ -104,7 +104,7 @@ def test_a_page_hides_and_stays_at_its_values() -> None:
     page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
-    page = press(page, "Run")
+    page = checked(page.run())
     assert ".st-key-field_p " in sheets(page)
     assert dict(page.query_params)["hide"] in ("data,privacy,presets", ["data,privacy,presets"])
 
