@@ -12,7 +12,7 @@ from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
 from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, parts_on, style
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page, press
+from tests.app.pages import checked, open_page
 from tests.app.places.test_one_run import open_at
 
 
