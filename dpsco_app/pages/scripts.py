@@ -79,8 +79,8 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
         )
         + "plane = Plane(\n"
         + f'    x_axis="{x}",\n    y_axis="{y}",\n'
-        + f'    x=axis_values("{x}", {ENDS[x][0]}, {ENDS[x][1]}, {columns}, through=point.{x}),\n'
-        + f'    y=axis_values("{y}", {ENDS[y][0]}, {ENDS[y][1]}, {rows}, through=point.{y}),\n'
+        + f'    x=axis_values("{x}", {ENDS[x][0]}, {ENDS[x][1]}, {columns}, included=point.{x}),\n'
+        + f'    y=axis_values("{y}", {ENDS[y][0]}, {ENDS[y][1]}, {rows}, included=point.{y}),\n'
         + ")\n\n# %%\n"
         + ("plane = measured_plane(point, plane, DASHBOARD)\n" if reading == "measured" else "")
         + f'result = contest(point, plane, "{reading}")\n'

@@ -152,6 +152,8 @@ KL | \mathrm{KL} | Kullback-Leibler divergence |
   A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
 J | J | what the prior tells |
   How much is known of the mean before any data, in the proof of a floor.
+o | o | overlap |
+  In floors, what the outputs on two data sets have in common at least.
 a | a | how far a mean moves, or an overlap |
   In floors: what two outputs have in common, or how far the mean moves as a law is tilted.
 """

@@ -20,7 +20,7 @@ from tests.app.pages import checked
 # What formulas are written with, and needs no entry.
 COMMANDS = (
     "frac tfrac sqrt min max ln log big Big lfloor rfloor lceil rceil sum sup le ge in langle "
-    "circ cosh int pi rangle nabla quad sim bar binom infty pm cdot ell"
+    "circ cosh tanh int pi rangle nabla quad sim bar binom infty pm cdot ell"
 )
 NOTATION = set(COMMANDS.split())
 EXPLAINED = {term.latex.removeprefix("\\") for term in GLOSSARY if term.latex}

@@ -287,7 +287,7 @@ def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
 def test_the_frontier_holds_every_need() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
     needs = frontier(LEVEL)
-    here = {need.slug: need.least(LEVEL) for need in NEEDS}
+    here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     figure = frontier_figure(needs, here, math.inf, 1e4, LEVEL)
     drawn = lines(figure)
     for need in NEEDS:
@@ -308,7 +308,7 @@ def test_the_frontier_holds_every_need() -> None:
 
 
 def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets() -> None:
-    here = {need.slug: need.least(LEVEL) for need in NEEDS}
+    here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     never, once = (frontier_answer(here, runs, 1.0) for runs in (math.inf, 256_310))
     least = f"At ε = 1, filtered gradients can run from {here['step-calibrated']:,.0f} users on; "
     assert never == f"{least}the published version cannot run with any number of users"
@@ -322,7 +322,7 @@ def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets()
 
 
 def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
-    least = int(next(need for need in NEEDS if need.slug == "step-calibrated").least(LEVEL))
+    least = int(next(need for need in NEEDS if need.slug == "step-calibrated").least_users(LEVEL))
     point = Scenario(
         problem="quadratic", distribution="hypercube", methods=(FILTERED,), m=LEVEL.m, d=LEVEL.d
     )
