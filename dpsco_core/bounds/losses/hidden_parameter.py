@@ -164,7 +164,7 @@ _ROWS: tuple[tuple[type[LinearModelProblem], str, str, str, str, str], ...] = (
         "tails do not enter.",
         r"\max_{s,z}s\big[\ln2-h(\tfrac{1+\tau}2)\big]E",
         r",\ B\sim\mathrm{Bin}(n,\tfrac{s\tau}k),\ \tau=\tanh\tfrac z2"
-        + _CLASS.replace("z=", r"z\le")
+        + _CLASS.replace("z=", r"z\le ")
         + r",\ h(x)=-x\ln x-(1-x)\ln(1-x)",
         "docs/theory/bounds-everywhere.md, 7.4",
     ),
