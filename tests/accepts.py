@@ -12,15 +12,20 @@ from dpsco_core.scenario import Scenario
 MANY = {"n": 1_000_000, "d": 4, "epsilon": 8.0}  # so that only the kind of the losses can refuse
 
 
+def set_for(slug: str) -> dict[str, Any]:
+    """Return the fields of the set on which a method is audited; none for the l2 ball."""
+    own = method_class(slug)
+    return {"geometry": "lq", "q": own.stage.exponent} if own.card.geometry == "lq" else {}
+
+
 @cache
 def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
     """Whether a method plans on a problem where records abound; `kind` is another geometry."""
-    card, own = method_class(slug).card, method_class(slug).stage
+    card = method_class(slug).card
     if problem not in card.problems:
         return False
     fields: dict[str, Any] = {"m": 4 if card.level == "user" else 1}
-    if kind is not None or card.geometry == "lq":
-        fields |= {"geometry": kind or "lq", "q": None if kind else own.exponent}
+    fields |= set_for(slug) if kind is None else {"geometry": kind}
     point = Scenario(problem=problem, methods=(slug,), **MANY, **fields)
     try:
         make_method(slug, "tight", "practical").plan(point.setting)

@@ -207,8 +207,8 @@ def require_held(point: Scenario, method: str) -> None:
 def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
     """Return the plan of a method at a point; raises `NotApplicable` as its `plan` does.
 
-    If the budget is pure and the method is not, the refusal also names the methods that are.
-    A given `setting`, which may certify less, replaces that of the point.
+    If the budget is pure and the method is not, the refusal also names the methods that are and
+    that run at the point. A given `setting`, which may certify less, replaces that of the point.
     """
     try:
         method = make_method(slug, point.calibration, point.tuning)
@@ -220,10 +220,22 @@ def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
     except NotApplicable as refusal:
         card = method_card(slug)
         needs_pure = isinstance(point.budget, PureDP) and "pure" not in card.budgets
-        alternatives = methods_under(point.problem, card.level, "pure") if needs_pure else ()
-        if not alternatives or "method" in dict(refusal.changes):
+        if not needs_pure or "method" in dict(refusal.changes):
+            raise
+        pure = methods_under(point.problem, card.level, "pure")
+        alternatives = tuple(other for other in pure if _can_plan(point, other))
+        if not alternatives:
             raise
         raise refusal.or_method(alternatives) from refusal
+
+
+def _can_plan(point: Scenario, slug: str) -> bool:
+    """Whether a method that meets the budget of a point accepts the point's problem and set."""
+    try:
+        planned(point, slug)
+    except (CodeFailed, NotApplicable):  # What it says is said where it is chosen.
+        return False
+    return True
 
 
 def method_setting(point: Scenario, method: str) -> Setting:

@@ -43,7 +43,10 @@ def on_own_set(bound: Bound, at: Setting) -> Setting:
     """Return the setting on the first of some sets of radius 1 where the bound says something."""
     if not bound.elsewhere(at):
         return at
-    sets = (Geometry(kind="l1"), Geometry(kind="group-l1"), Geometry(kind="lq", q=1.5))
+    sets = (
+        *(Geometry(kind=kind) for kind in ("l1", "group-l1", "simplex")),
+        Geometry(kind="lq", q=1.5),
+    )
     tried = (replace(at, constraint=one.constraint(at.d, 1.0)) for one in sets)
     return next(other for other in tried if not bound.elsewhere(other))
 

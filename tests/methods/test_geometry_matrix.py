@@ -18,9 +18,10 @@ from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in
+from tests.methods.euclidean.optimisation_helpers import what_it_may_spend
 
-EXPONENTS = (1.1, 1.5, 2.0, 4.0, math.inf)
-SMALL, LARGE = {1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
+EXPONENTS = (1.0, 1.1, 1.5, 2.0, 4.0, math.inf)
+SMALL, LARGE = {1.0, 1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
 # The exponents at which a method applies, and a problem that it can solve.
 APPLIES: dict[str, tuple[set[float], str]] = {
     "lp.regularized-mirror-descent": (SMALL, "logistic"),
@@ -28,6 +29,7 @@ APPLIES: dict[str, tuple[set[float], str]] = {
     "lp.shuffled-mirror-descent": (SMALL, "least-squares"),
     "lp.batched-mirror-descent": (SMALL, "least-squares"),
     "lp.euclidean-reduction": (LARGE, "least-squares"),
+    "lp.frank-wolfe": ({1.0}, "logistic"),  # the only ball of a norm with few corners
     "lp.noisy-mirror-descent": (SMALL | LARGE, "hinge"),
     "sco.objective-perturbation": (SMALL | LARGE, "logistic"),
     "sco.objective-perturbation-strong": (SMALL | LARGE, "quadratic"),
@@ -61,9 +63,11 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     if q in APPLIES[method][0]:
         assert result.not_applicable is None
         assert result.error >= -1e-12 and math.isfinite(result.error)
-        assert result.spent == point.budget
+        assert result.spent == what_it_may_spend(method, point.budget)
         return
-    assert result.not_applicable is not None and f"q={q:g}" in result.not_applicable
+    assert result.not_applicable is not None
+    named = (f"q={q:g}", point.setting.body.name)  # the exponent, or the set that it makes
+    assert any(name in result.not_applicable for name in named)
     changed = outcome(replace(point, **dict(result.changes)).validate())
     assert changed.not_applicable is None
 
@@ -76,8 +80,8 @@ def test_other_budgets_are_spent_to_the_last_bit_or_refused(
     q = min(APPLIES[method][0])
     point = scenario(method, q, **budget)
     result = outcome(point)
-    pure = budget.get("delta") == 0.0
-    if pure or method_card(method).privacy == "approx":
+    refused = budget.get("delta") == 0.0 and "pure" not in method_card(method).budgets
+    if refused or method_card(method).privacy == "approx":
         assert result.not_applicable is not None and result.changes
     else:
         assert result.not_applicable is None and result.spent == point.budget
@@ -118,7 +122,11 @@ def explicit_bounds(method: str) -> list[Bound]:
 
 
 @pytest.mark.parametrize("every", one_in(2, [2, 1]))
-@pytest.mark.parametrize("method", [m for m in APPLIES if method_card(m).geometry == "lq"])
+@pytest.mark.parametrize(
+    "method",
+    # The bound of lp.frank-wolfe is no row: at these sizes it says nothing.
+    [m for m in APPLIES if method_card(m).geometry == "lq" and m != "lp.frank-wolfe"],
+)
 def test_measured_risks_are_below_the_proven_bounds(method: str, every: int) -> None:
     """On a hard instance records are bounded: every hypothesis can hold, and risks are exact.
 

@@ -12,7 +12,7 @@ from dpsco_core.base.plugin_guard import guarded
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.runs.study import Cell, cells, run_cell
 from dpsco_core.scenario import Scenario
-from tests.accepts import first_accepted
+from tests.accepts import first_accepted, set_for
 
 CLOSED = "sco.objective-perturbation-strong"  # It takes no loss without a closed form: no steps.
 STEPWISE = [m.card.slug for m in METHODS if "mean" not in m.card.problems and m.card.slug != CLOSED]
@@ -26,7 +26,9 @@ def small_cell(slug: str) -> Cell:
     """Return a cell of a method on a loss without a closed form, if it takes one."""
     users = method_card(slug).level == "user"
     problem = first_accepted(slug, "logistic", "quadratic")
-    scenario = Scenario(problem=problem, methods=(slug,), n=2000, d=3, m=3 if users else 1)
+    scenario = Scenario(
+        problem=problem, methods=(slug,), n=2000, d=3, m=3 if users else 1, **set_for(slug)
+    )
     return next(cells(replace(scenario, trials=1)))
 
 

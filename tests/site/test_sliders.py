@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
-from tests.app.static_page.test_sliders import STUDY
 
 from dpsco_app.static_page.sliders import sliders_page
+from tests.app.static_page.test_sliders import STUDY
 
 
 @pytest.fixture(scope="module")

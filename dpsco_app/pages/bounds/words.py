@@ -86,9 +86,9 @@ def title(rows: Sequence[Row]) -> str:
         proven = "proven: " * rate
     if least is not None:
         losses = least.bound.card.loss_class
-        worst = "in the worst case" + f" over {losses} losses" * (losses != MEAN)
         value = f"at least {in_digits(least.value)} for every {bound_ones(least)}"
-        parts.append(f"{proven}{worst} {value}")
+        worst = f"in the worst case {value}" if losses == MEAN else f"{value} on some {losses} loss"
+        parts.append(proven + worst)
     text = "; ".join(parts) or (
         "no theorem about a private method holds here: the values are outside their theorems"
     )

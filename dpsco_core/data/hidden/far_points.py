@@ -45,7 +45,7 @@ class FarPoints(HardInstance):
         slug="far-points",
         name="Far points (hidden median)",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7.5",
+        statement="docs/theory/bounds-everywhere.md, 6.5",
         summary="Points far away in opposite pairs, and a few along axes, whose hidden signs pull "
         "the geometric median.",
     )

@@ -73,7 +73,7 @@ class OneHot(HiddenParameter):
         slug="one-hot",
         name="One-hot features (hidden parameter)",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7",
+        statement="docs/theory/bounds-everywhere.md, 6",
         summary="Rare features of one coordinate each; only their targets tell of the hidden true "
         "parameter, and each of one sign of it.",
     )

@@ -77,7 +77,9 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
         f"against must be one of {', '.join(SECONDS)}, got against=lq." in w.value
         for w in page.warning
     )
-    assert result(page).complete and result(page).beside is None
+    beside_it = result(page).beside  # as if the address named nothing
+    assert result(page).complete and beside_it is not None
+    assert beside_it.scenario.distribution == "hypercube"
     assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 

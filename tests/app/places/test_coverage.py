@@ -11,8 +11,8 @@ from dpsco_core.results.coverage import Coverage
 from tests.app.pages import open_page, texts
 
 ROWS = (
-    Coverage(method="mean.clipped", trials=40, inside=40),
-    Coverage(method="mean.cwme-cdp", trials=40, inside=37),
+    Coverage(method="mean.clipped", trials=40, covering_trials=40),
+    Coverage(method="mean.cwme-cdp", trials=40, covering_trials=37),
 )
 
 
@@ -33,7 +33,7 @@ def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
     figure = coverage_figure([ROWS[0]])
     assert figure.y.low == 80.0 and 100 < figure.y.high < 102
     assert [text for _, text in figure.y.ticks] == ["80", "85", "90", "95", "100"]
-    assert said(replace(ROWS[0], inside=38)).startswith("38 of 40 runs, 95 %")
+    assert said(replace(ROWS[0], covering_trials=38)).startswith("38 of 40 runs, 95 %")
 
 
 @pytest.mark.parametrize(

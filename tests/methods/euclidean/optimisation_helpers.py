@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
+from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, pure_epsilon
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 
@@ -34,3 +35,9 @@ def follow(scenario: Scenario, most: int) -> Followed:
 
 def is_private(slug: str) -> bool:
     return method_card(slug).privacy != "none"
+
+
+def what_it_may_spend(slug: str, budget: Budget) -> Budget:
+    """Return the budget; without its delta for a method of pure releases alone."""
+    pure = method_card(slug).privacy == "pure" and isinstance(budget, ApproxDP)
+    return PureDP(epsilon=pure_epsilon(budget)) if pure else budget

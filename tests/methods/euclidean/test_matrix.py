@@ -11,10 +11,16 @@ import pytest
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS, OPTIMISERS, method_card, methods_for
 from dpsco_core.methods.euclidean import ClippedDescent
-from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, pure_epsilon
 from dpsco_core.scenario import Scenario
+from tests.accepts import set_for
 from tests.folded import each
-from tests.methods.euclidean.optimisation_helpers import RISKS, SLOW_METHOD, follow, is_private
+from tests.methods.euclidean.optimisation_helpers import (
+    RISKS,
+    SLOW_METHOD,
+    follow,
+    is_private,
+    what_it_may_spend,
+)
 
 SLUGS = tuple(m.card.slug for m in OPTIMISERS)
 LAWS = ("student-t", "log-normal", "hypercube")
@@ -40,12 +46,6 @@ def cases() -> list[Any]:
         for k, slug in enumerate(SLUGS)
         if slug in methods_for(problem)
     ]
-
-
-def what_it_may_spend(slug: str, budget: Budget) -> Budget:
-    """Return the budget; without its delta for a method of pure releases alone."""
-    pure = method_card(slug).privacy == "pure" and isinstance(budget, ApproxDP)
-    return PureDP(epsilon=pure_epsilon(budget)) if pure else budget
 
 
 def check(scenario: Scenario) -> tuple[str, ...]:
@@ -86,8 +86,11 @@ def test_every_optimiser_is_measured_or_leads_to_a_measurement(
 
 @each("slug", [slug for slug in SLUGS if is_private(slug)])
 def test_under_a_pure_budget_every_private_optimiser_says_what_to_change(slug: str) -> None:
-    refusals = check(replace(SMALL, delta=0.0, methods=(slug,)))
-    assert refusals == () if "pure" in method_card(slug).budgets else "pure DP" in refusals[0]
+    scenario = replace(SMALL, delta=0.0, methods=(slug,))
+    if "pure" in method_card(slug).budgets:
+        assert check(replace(scenario, **set_for(slug))) == ()
+    else:
+        assert "pure DP" in check(scenario)[0]
 
 
 @each("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])

@@ -194,7 +194,7 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
         one = method(tuning=tuning, calibration=calibration)
         ours, theirs = one.plan(where), one.plan(scaled)
         for name in ("clip_radius", "threshold", "tau", "noise", "noise_std", "group_radius"):
-            if hasattr(ours, name):
+            if isinstance(getattr(ours, name, None), float):  # a noise may be a mechanism
                 assert getattr(theirs, name) == pytest.approx(7 * getattr(ours, name), rel=1e-6)
         for name in ("blocks", "groups", "smoothing_variance", "rho", "share", "inner_steps"):
             assert getattr(theirs, name, None) == getattr(ours, name, None)
