@@ -153,11 +153,7 @@ KL | \mathrm{KL} | Kullback-Leibler divergence |
 J | J | what the prior tells |
   How much is known of the mean before any data, in the proof of a floor.
 o | o | overlap |
-<<<<<<< HEAD
-  In lower bounds: the probability that two outputs share, whatever the algorithm.
-=======
   In floors, what the outputs on two data sets have in common at least.
->>>>>>> merge
 a | a | how far a mean moves, or an overlap |
   In floors: what two outputs have in common, or how far the mean moves as a law is tilted.
 """

@@ -129,40 +129,42 @@ class Session:
 
     def change(self, field: str, value: Any) -> str:
         """Set a field; the others fit it. Return what gave way, in words."""
-        before, words = self.scenario, ""
+        previous, words = self.scenario, ""
         if field == NOTION:
-            field, before = "rho", self._of_notion(before, value)
-            value = before.rho
+            field, previous = "rho", self._of_notion(previous, value)
+            value = previous.rho
         elif field == "geometry" and value == "lq":
-            before = replace(before, q=self._hidden.get("q"))
+            previous = replace(previous, q=self._hidden.get("q"))
         if field == "methods":
-            value = in_order(replace(before, methods=tuple(value))).methods
+            value = in_order(replace(previous, methods=tuple(value))).methods
         elif field == "grid":
             value = tuple(sorted(value))
         elif field == "axis" and value not in NAMES:
             value = None
         if field in FREE:
-            after = replace(before, **{field: value})
+            scenario = replace(previous, **{field: value})
         else:
             limits = self.curves.limits
-            after, self._sweep, words = changed(before, field, value, self._sweep, limits)
-        after, lost = self._following(before, _in_range(after), field)
-        self._take(after)
-        self.because = because(before, after, field)
-        return words or lost
+            scenario, self._sweep, words = changed(previous, field, value, self._sweep, limits)
+        scenario, warning = self._following(previous, _in_range(scenario), field)
+        self._take(scenario)
+        self.because = because(previous, scenario, field)
+        return words or warning
 
-    def _following(self, before: Scenario, after: Scenario, field: str) -> tuple[Scenario, str]:
+    def _following(
+        self, previous: Scenario, scenario: Scenario, field: str
+    ) -> tuple[Scenario, str]:
         """Return a scenario whose data stay the hardest known, and a sentence where none are."""
         if field == "distribution":
-            self._wants_hardest = has_hardest_law(after)
-            return after, ""
+            self._wants_hardest = has_hardest_law(scenario)
+            return scenario, ""
         if not self._wants_hardest:
-            return after, ""
-        law = hardest_law(after)
+            return scenario, ""
+        law = hardest_law(scenario)
         if law:
-            return replace(after, distribution=law), ""
-        is_new = has_hardest_law(before)
-        return replace(after, distribution=links.BASE.distribution), NO_HARDEST * is_new
+            return replace(scenario, distribution=law), ""
+        is_new = has_hardest_law(previous)
+        return replace(scenario, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
         """Set a field from the figure: the others fit it where it asks for other algorithms."""

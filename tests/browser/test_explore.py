@@ -345,7 +345,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     for shown in (
         page.get_by_role("combobox", name="Estimate"),
         page.get_by_role("combobox", name="Geometry"),
-        page.get_by_role("button", name="Algorithms"),
+        page.get_by_test_id("stSidebar").get_by_role("button", name="Algorithms"),
         page.get_by_role("button", name="The sliders"),
         headline(page),
     ):

@@ -68,13 +68,8 @@ def legend(point: Scenario, e: Evaluation) -> str:
     own = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
     latex = e.bound.card.latex
     named = {s.latex.split("_")[0] for s in symbols(point, e.bound)}
-<<<<<<< HEAD
-    inner = {letter.token for letter in e.bound.letters if not letter.meaning}
-    rest = letters_of(latex) - named - inner - defined_in(latex) - USUAL
-=======
     hidden = {letter.token for letter in e.bound.letters if not letter.meaning}
     rest = letters_of(latex) - named - hidden - defined_in(latex) - USUAL
->>>>>>> merge
     others = [
         Symbol(latex=t.latex, meaning=t.name, value=math.nan)
         for t in GLOSSARY
