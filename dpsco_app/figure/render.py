@@ -31,6 +31,7 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     ]
     data: list[Part] = []
     notes: list[Part] = []
+    shapes: list[Part] = []
     for i, place in enumerate(places):
         data += cells_of(place)
         data += regions_of(place)
@@ -38,14 +39,13 @@ def plotly(figure: Figure, theme: Theme) -> Part:
         marks, words = chosen_marks(place, figure)
         data += marks
         notes += words
+        if figure.ruler is not None and place is places[-1]:  # the other words keep clear of it
+            shapes, words = draw_ruler(figure.ruler, place)
+            notes += words
         notes += [note for words in place.panel.words if (note := placed_words(place, words))]
         notes += labels_of(place)
         notes += heads_of(place, figure, first=i == 0)
-    shapes: list[Part] = []
-    if figure.ruler is not None:
-        shapes, words = draw_ruler(figure.ruler, places[-1])
-        notes += words
-    elif theme.size.ladder and figure.ladder.rows:
+    if figure.ruler is None and theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
     if figure.faded:
         data, notes, shapes = _faded(data), _faded(notes), _faded(shapes)

@@ -49,11 +49,14 @@ def style(*, dark: bool) -> str:
 .st-key-foot {{ gap: 0.6rem; }}
 .st-key-foot > :has(> .st-key-foot_words) {{ flex: 1 1 10rem; }}
 .st-key-foot_words p {{ font-size: 0.8125rem; }}
+/* A menu fits above or below its button, wherever that stands in the window. */
+[data-testid=stPopoverBody] {{ max-height: 46vh; overflow-y: auto; }}
 @media (max-width: 1240px) {{
   .st-key-doors {{ justify-content: flex-start; }}
 }}
 @media (max-width: 760px) {{
   .head.single h1:not(.heard) {{ position: static; max-width: none; }}
+  .head.single p {{ display: flex; align-items: center; }}
   .status {{ display: none; }}
   .st-key-phone_row > * {{ flex: 1 1 0 !important; }}
 }}
