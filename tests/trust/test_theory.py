@@ -134,8 +134,9 @@ def falls(bound: Bound, at: Setting, changed: Setting) -> bool:
 def check_falling(area: str, count: int) -> set[str]:
     """Check that explicit rows fall with n, with the budget, and lower ones with p too."""
     used = set()
-    for at in settings(area, count, 3):
+    for given in settings(area, count, 3):
         for bound in rows_of(area):
+            at = helpers.on_own_set(bound, given)
             changes = [replace(at, n=2 * at.n), replace(at, budget=larger(at.budget))]
             if bound.card.kind == "lower" and at.constants.coordinate_moment == 1:
                 # At unit moments the laws of a larger p are among those of a smaller one.
