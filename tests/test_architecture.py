@@ -416,7 +416,6 @@ TABLES_OF_TESTS = {
     "tests/bounds/euclidean/test_rates.py": 4,
     "tests/bounds/euclidean/test_rows.py": 4,
     "tests/bounds/euclidean/test_runs.py": 1,
-    "tests/bounds/lq/test_rows.py": 1,
     "tests/bounds/test_lower_bounds_bind.py": 2,
     "tests/bounds/test_mean_bounds.py": 1,
     "tests/bounds/test_oracles.py": 1,

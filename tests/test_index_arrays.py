@@ -59,10 +59,10 @@ def test_every_private_method_releases_the_same_numbers_with_indices_of_32_bits(
 
 def test_places_in_a_sample_that_is_never_held_have_64_bits() -> None:
     law, key = StudentT(d=2), draw_key(np.random.default_rng(0))
-    whole = GeneratedRows.of(law, key, 2 * FAR)
+    whole = GeneratedRows.from_key(law, key, 2 * FAR)
     expected = np.concatenate(list(whole.blocks(FAR, FAR + 1000)))[PICK]
     problem = Scenario(problem=Logistic.card.slug, d=2).instance.problem
-    sample = GeneratedSample.of(problem, key, key, 2 * FAR)
+    sample = GeneratedSample.from_keys(problem, key, key, 2 * FAR)
     w = np.array([0.1, -0.2])
     gradients = sample.part(FAR, FAR + 1000).gradients(w).take(PICK)
     with indices_of_32_bits():

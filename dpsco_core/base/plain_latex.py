@@ -17,7 +17,7 @@ RELATIONS = {
     **{"ge": "≥", "le": "≤", "ne": "≠", "in": "∈", "sim": "∼", "approx": "≈", "propto": "∝"},
     **{"leftarrow": "←", "to": "→", "times": "×", "mid": "|"},
 }
-FUNCTIONS = ("min", "max", "ln", "log", "sup", "inf", "arg", "exp", "cosh", "Pr")
+FUNCTIONS = ("min", "max", "ln", "log", "sup", "inf", "arg", "exp", "cosh", "tanh", "Pr")
 ACCENTS = {"bar": "\u0304", "tilde": "\u0303", "hat": "\u0302"}
 DROPPED = ("big", "Big", "bigg", "Bigg", "left", "right")
 SPACES = ("quad", "qquad", " ", ",", ";", ":", "!")

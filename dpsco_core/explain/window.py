@@ -231,8 +231,8 @@ def missing_span(scenario: Scenario) -> Missing | None:
 
     Examples
     --------
-    >>> hinge = Scenario(problem="hinge", methods=("sco.clipped",))
-    >>> missing_span(hinge), missing_span(Scenario(geometry="l1"))
+    >>> users = Scenario(problem="hinge", methods=(), m=5)
+    >>> missing_span(users), missing_span(Scenario(geometry="l1"))
     ('upper bound', None)
     """
     windows = [_span(x, point) for x, point in scenario.points()]

@@ -19,11 +19,12 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.fft
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest_index
 from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
 from dpsco_core.privacy.checks import check_positive
 from dpsco_core.privacy.entries import Entry, approximate_entry
@@ -90,8 +91,8 @@ def allocation_delta(
 
     Notes
     -----
-    theory/random-allocation.md, 2 and 3. Never larger than the delta of a single step,
-    since a record enters only one.
+    theory/random-allocation.md, 2 and 3. Never larger than the delta of a Gaussian pair of
+    :math:`\rho = s^2` (of :math:`2s^2` for a single step).
 
     Examples
     --------
@@ -101,16 +102,16 @@ def allocation_delta(
     _check_steps(steps)
     check_positive("noise_multiplier", noise_multiplier)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
-    s = 1 / noise_multiplier
-    one_step = gaussian_delta(2 * s * s, epsilon)
+    steps, s = int(steps), 1 / noise_multiplier
+    simple = gaussian_delta(_simple_rho(steps, s), epsilon)
     if steps == 1 or epsilon > LARGEST_EPSILON or s > LARGEST_SHIFT:
-        return one_step
+        return simple
     spread = (1 + math.exp(epsilon)) * math.sqrt(math.expm1(s * s))  # bounds a term's deviation
     top = steps * math.expm1(epsilon) + 12 * spread * math.sqrt(steps) + 10
     width = 4.5 * top / (1 << (points or _points(steps)))
     law = _rounded_law(s, epsilon, top, width)
     total = _positive_part_of_sum(law, steps, width)
-    return min(one_step, total / steps + law.excess + TINY)
+    return min(simple, total / steps + law.excess + TINY)
 
 
 @lru_cache(maxsize=1024)
@@ -131,10 +132,18 @@ def allocate_steps(steps: int, epsilon: float, delta: float) -> AllocatedSteps:
     """
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
-    # A step that is alone is private by the curve of Gaussian noise at sensitivity 2C.
-    most = math.sqrt(2 / gaussian_rho(epsilon, delta))
+    most = math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
     noise = _least_noise(steps, epsilon, delta, most)
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
+
+
+def _simple_rho(steps: int, s: float) -> float:
+    r"""Return the rho of Gaussian pairs of which the pair of all steps is a mixture.
+
+    A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
+    the outputs move by C in two steps, :math:`\sqrt2 C` in all.
+    """
+    return 2 * s * s if steps == 1 else s * s
 
 
 def _least_noise(steps: int, epsilon: float, delta: float, most: float) -> float:
@@ -280,10 +289,14 @@ def _above(
 
     means, log_masses = coarse
     deviation = math.sqrt(float(means**2 @ np.exp(log_masses)))
-    # The logarithm is convex in the rate but for a small term, so that it falls and then rises.
-    ends = (math.log(1e-3 / grid[-1]), math.log(50 / deviation + 1 / grid[-1]))
-    best = minimize_scalar(lambda x: log_bound(math.exp(x), *coarse), bounds=ends, method="bounded")
-    return math.exp(min(log_bound(math.exp(best.x), grid, logs), 700.0))
+    # Any rate is valid, so the best of a grid will do, and of a finer one around it.
+    rates = np.geomspace(1e-3 / grid[-1], 50 / deviation + 1 / grid[-1], 60)
+    for _ in range(2):
+        bounds = np.array([log_bound(float(rate), *coarse) for rate in rates])
+        best = max(int(smallest_index(bounds)), 0)
+        rates = np.geomspace(rates[max(best - 1, 0)], rates[min(best + 1, 59)], 60)
+    middle = float(rates[len(rates) // 2])
+    return math.exp(min(log_bound(middle, grid, logs), 700.0))
 
 
 def _points(steps: int) -> int:

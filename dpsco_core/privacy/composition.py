@@ -97,9 +97,14 @@ class Tally:
         extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
+        choices = self._choices_with(*entries)
+        # Blocks may choose in any order, and the curve of choices that come first depends on it.
+        has_block_choices = bool(self._block_choices) or any(
+            entry.part is not None and entry.mechanism == "exponential" for entry in entries
+        )
         return Totals(
-            choices=self._choices_with(*entries),
-            choices_first=choices_first,
+            choices=choices,
+            choices_first=choices_first and (len(choices) < 2 or not has_block_choices),
             rho=values[0],
             pure=values[1],
             approximate_epsilon=values[2],

@@ -4,7 +4,7 @@ A feature is known, its true margin is :math:`\pm z`, and both signs are as like
 algorithm has released. The least mean excess over all margins that can be answered is the *price*
 :math:`V(z)`. With posterior mean m of the sign the least excess is concave and even in m (it is a
 minimum of linear functions, one for each answer), and 0 at :math:`m=\pm1`: it is at least
-:math:`(1-|m|)V(z)`. See theory/bounds-everywhere.md, 7.
+:math:`(1-|m|)V(z)`. See theory/bounds-everywhere.md, 6.
 """
 
 import math

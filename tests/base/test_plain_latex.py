@@ -31,6 +31,7 @@ from tests.folded import each
         (r"\tau\text{ the proven radius}", "τ the proven radius"),
         (r"\tilde g_t\sim\mathrm{Bin}(n,q)", "g̃ₜ ∼ Bin(n,q)"),
         (r"\binom nk\le2^n", "C(n, k) ≤ 2ⁿ"),
+        (r"\tau=\tanh\tfrac z2", "τ = tanh(z/2)"),
     ],
 )
 def test_a_formula_keeps_its_meaning_as_text(latex: str, plain: str) -> None:

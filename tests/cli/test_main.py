@@ -264,6 +264,8 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
         b.card.slug
         for b in bounds_for(problem)
         if (b.card.kind, b.card.constant) == ("lower", "explicit")
+        and b.card.instance not in ("corners", "blocks", "corner-labels")  # on other sets only
+        and "lq ball" not in b.card.name
     ]
     assert "lower.sco.hypercube-cdp" in explicit
     slugs = [line.split()[0] for line in text.splitlines() if line.strip()]

@@ -26,6 +26,9 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
+# Signs on some coordinates, or in pairs, have means in every set; codes and tracing are for balls.
+HERE = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
+NOT_HERE = {slug for slug, card in LOWER.items() if card.instance in ("spike", "tracing")}
 
 
 def lower_rows(text: str) -> list[list[str]]:
@@ -45,11 +48,12 @@ def test_a_bound_on_a_mean_in_another_set_is_a_dash_with_its_reason_once(
     text = printed(capsys, "bounds", *on_set(kind), "--n", "200", "--d", "10")
     lower = lower_rows(text)
     assert [row[0] for row in lower] == list(LOWER)
-    assert {row[1] for row in lower} == {"-"}
+    without_value = {row[0] for row in lower if row[1] == "-"}
+    assert without_value >= NOT_HERE and not without_value & HERE
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
 
 
-def test_the_reviewed_bound_is_neither_printed_nor_in_the_json(
+def test_a_bound_that_is_larger_than_the_set_allows_is_neither_printed_nor_in_the_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("--n=20000", "--d=100000", "--p=50", "--rho=0.5", "--distribution=gaussian")
@@ -57,8 +61,12 @@ def test_the_reviewed_bound_is_neither_printed_nor_in_the_json(
     assert "1.806" not in text
     document = json.loads(printed(capsys, "bounds", *on_set("l1"), *words, "--json"))
     lower = [row for row in document["bounds"] if row["kind"] == "lower"]
-    assert {(row["value"], row["holds"]) for row in lower} == {(None, False)}
-    assert all(row["failures"] for row in lower)
+    values = {row["slug"]: row["value"] for row in lower}
+    assert all(values[slug] is None for slug in NOT_HERE)
+    assert not any(row["holds"] for row in lower if row["value"] is None)
+    assert all(row["failures"] for row in lower if not row["holds"])
+    # The centre has an error of at most 2, and coordinates with signs must fit into the set.
+    assert 0 < max(values[slug] for slug in HERE) < 0.1
 
 
 @pytest.mark.parametrize("kind", SETS)
@@ -66,7 +74,8 @@ def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
     capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     text = printed(capsys, "run", *on_set(kind), *SMALL)
-    assert lower_rows(text) == [] and "\nbound " not in text
+    printed_rows = {row[0] for row in lower_rows(text)}
+    assert printed_rows == HERE and "\nbound " in text
     assert "note: lower bounds that are not proven on this set are left out: " in text
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
     assert text.count("note: ") <= 4

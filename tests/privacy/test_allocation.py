@@ -145,7 +145,17 @@ def test_the_certificate_meets_its_target_and_is_not_wasteful(
     noise = certificate.noise_multiplier
     assert allocation_delta(steps, noise, epsilon) <= delta * (1 + 1e-9)
     assert allocation_delta(steps, noise / 1.02, epsilon) > delta or noise == 0.2
-    assert noise <= math.sqrt(2 / gaussian_rho(epsilon, delta))
+    simple = 2 if steps == 1 else 1  # the rho of a pair of which that of all steps is a mixture
+    assert noise <= math.sqrt(simple / gaussian_rho(epsilon, delta))
+
+
+@pytest.mark.parametrize(("steps", "s", "epsilon"), [(2, 4.0, 0.0), (3, 3.0, 10.0), (3, 2.6, 20.0)])
+def test_where_the_grid_is_coarse_a_gaussian_pair_bounds_it(
+    steps: int, s: float, epsilon: float
+) -> None:
+    """The records' steps can be paired off, so that the outputs move by C in two steps."""
+    assert allocation_delta(steps, 1 / s, epsilon, 8) <= gaussian_delta(s * s, epsilon)
+    assert allocation_delta(np.uint8(steps), 1 / s, epsilon, 8) > 0
 
 
 def test_replacing_a_record_is_not_removing_one() -> None:

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.catalogue import distributions_for
-from dpsco_core.data import DISTRIBUTIONS, Hypercube, Spike
-from dpsco_core.data.hard import HardInstance
+from dpsco_core.data import DISTRIBUTIONS
+from dpsco_core.data.hard import HardInstance, TwoPoint
 from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample
 from dpsco_core.problems.points import PointProblem
 
 Vector = NDArray[np.float64]
 POINTS = tuple(p for p in OPTIMISATION_PROBLEMS if issubclass(p, PointProblem))
 MODELS = tuple(p for p in OPTIMISATION_PROBLEMS if p not in POINTS)
-HARD = (Spike, Hypercube)  # laws of two points
+HARD = tuple(law for law in DISTRIBUTIONS if issubclass(law, TwoPoint))
 ORDINARY = tuple(law for law in DISTRIBUTIONS if not issubclass(law, HardInstance))
 PAIRS = [
     (problem, law)

@@ -100,12 +100,12 @@ TWINS = [
     (
         Scenario(methods=("mean.cwme-pure",), n=200, p=4, epsilon=1, delta=-0.0, trials=2),
         Scenario(methods=("mean.cwme-pure",), n=200, p=4.0, epsilon=1.0, delta=0.0, trials=2),
-        "e16a727f9c25f35883586e2e34061a783db512a7",
+        "22820136fdbe4c7a40703898f8e3475be82e3f1c",
     ),
     (
         Scenario(methods=("mean.clipped",), diameter=6, axis="n", grid=(200.0, 400.0), trials=2),
         Scenario(methods=("mean.clipped",), diameter=6.0, axis="n", grid=(200, 400), trials=2),
-        "fd41ea83e49a42c81ef9001e15581af6e7d65a1d",
+        "519e89bf9e8f16dbff07d12a9e42d577cca60b3b",
     ),
 ]
 

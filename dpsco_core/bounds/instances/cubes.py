@@ -62,8 +62,10 @@ class Cube:
 
 def has_cubes(body: ConstraintSet) -> bool:
     """Whether cubes in the set are known."""
-    known = L1Ball | LqBall | GroupBall | SparseHull | Simplex | SolidSimplex
-    return holds_whole_cube(body) or isinstance(body, known)
+    if isinstance(body, Simplex):
+        return body.d > 1  # otherwise it is a point
+    has_gauge = isinstance(body, L1Ball | LqBall | GroupBall | SparseHull | SolidSimplex)
+    return holds_whole_cube(body) or has_gauge
 
 
 def holds_whole_cube(body: ConstraintSet) -> bool:

@@ -3,7 +3,7 @@ r"""Lower bounds for the absolute and Huber's loss where labels may be anything:
 Rare features :math:`\xi q^{-1/p}\nu` have a label :math:`\xi K` beyond every margin of the ball.
 There the absolute loss is :math:`K-q^{-1/p}\langle\nu,w\rangle`, and Huber's is 1/2 less. So all
 that is proven of linear losses on the hypercube of signs holds, at the same numbers, with features
-of mean 0. See theory/bounds-everywhere.md, 7.1.
+of mean 0. See theory/bounds-everywhere.md, 6.1.
 """
 
 from dataclasses import replace
@@ -68,7 +68,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
     (
         "cdp",
         "CDP two-sided information",
-        "docs/theory/bounds-everywhere.md, 7.1 with 2.1",
+        "docs/theory/bounds-everywhere.md, 6.1 with 2.1",
         information.TOLD_LINEAR,
         "zcdp",
         information.two_sided_value,
@@ -77,7 +77,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
     (
         "packing",
         "packing, every (ε, δ)",
-        "docs/theory/bounds-everywhere.md, 7.1 with sharper-approx-bounds, section 3, (P3)",
+        "docs/theory/bounds-everywhere.md, 6.1 with sharper-approx-bounds, section 3, (P3)",
         r"E[T_B],\ " + priors.PACKED_LINEAR,
         "approx",
         priors.packing_value,
@@ -86,7 +86,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
     (
         "assouad",
         "Assouad, every (ε, δ)",
-        "docs/theory/bounds-everywhere.md, 7.1 with private Assouad, linear losses",
+        "docs/theory/bounds-everywhere.md, 6.1 with private Assouad, linear losses",
         r"\sqrt d\,E\big[1-\sqrt{1-\tau_B}\big],\ " + priors.PIECES,
         "approx",
         priors.assouad_value,

@@ -3,7 +3,7 @@ r"""Lower bounds for the hinge and the logistic loss on the simplex, at the rate
 Features :math:`\xi q^{-1/p}(e_J-\mathbf1)` have the label :math:`\xi`, and J is hidden. On a
 simplex of radius r every margin is :math:`q^{-1/p}(w_J-r)\le0`: the hinge loss is linear there, and
 an answer loses what it misses of the right corner. A private answer that is a corner names it with
-probability X at most: theory/bounds-everywhere.md, 7.3 and 7.4.
+probability X at most: theory/bounds-everywhere.md, 6.3 and 6.4.
 """
 
 import math
@@ -128,12 +128,17 @@ def hardest_corner(bounds: CornerBounds) -> float:
     return bounds.best()
 
 
+def _has_corners(setting: Setting) -> bool:
+    """Whether the set is a simplex of more than a point."""
+    return isinstance(setting.constraint, Simplex) and setting.d > 1
+
+
 def corners_at(
     setting: Setting, loss: Callable[[Floats], Floats], privacy: Privacy
 ) -> CornerBounds | None:
     """Return the bounds of a loss at a setting; None where a constant is missing."""
     scale, mean, level = moment_scale(setting), setting.constants.mean_gradient_bound, None
-    if 0 < scale < math.inf and mean > 0 and isinstance(setting.constraint, Simplex):
+    if 0 < scale < math.inf and mean > 0 and _has_corners(setting):
         level = level_at(setting, privacy)
     if level is None:
         return None
@@ -155,8 +160,9 @@ ON_SIMPLEX = Hypothesis(
     text="the constraint set is a simplex",
     check=lambda s: (
         ""
-        if isinstance(s.constraint, Simplex)
-        else "The bound needs margins of one sign, which only a simplex forces, and here the set "
+        if _has_corners(s)
+        else "The bound needs margins of one sign, which only a simplex of two corners or more "
+        "forces, and here the set "
         f"is {s.body.name if math.isfinite(s.constants.diameter) else 'the whole space'}."
     ),
     is_about_set=True,
@@ -231,14 +237,14 @@ CORNER_RISKS: tuple[Bound, ...] = tuple(
             linear_excess,
             "the hinge loss",
             r"gr\max_qq^{1-1/p}E[1-X_B]",
-            "docs/theory/bounds-everywhere.md, 7.3",
+            "docs/theory/bounds-everywhere.md, 6.3",
         ),
         (
             Logistic,
             logistic_excess,
             "the logistic loss",
             r"\max_qq\,E\,f\big(grq^{-1/p}(1-X_B)\big),\ f(a)=\ln\tfrac{1+e^a}2",
-            "docs/theory/bounds-everywhere.md, 7.4",
+            "docs/theory/bounds-everywhere.md, 6.4",
         ),
     )
     for privacy in ("zcdp", "approx")

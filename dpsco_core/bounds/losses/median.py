@@ -3,7 +3,7 @@ r"""Lower bounds for the geometric median, proven with points so far away that d
 A point :math:`K\nu_je_j` has probability s/d for every coordinate j; all others are :math:`\pm Ku`
 with a fair sign. On the ball of radius r, for unit vectors v,
 :math:`0\le\|w-Kv\|-K+\langle w,v\rangle\le\frac{r^2}{2(K-r)}`, so that for large K the excess risk
-is that of the linear loss of the mean of v: see theory/bounds-everywhere.md, 7.5. The gradients are
+is that of the linear loss of the mean of v: see theory/bounds-everywhere.md, 6.5. The gradients are
 unit vectors, and no moment of the points is bounded.
 """
 
@@ -89,7 +89,7 @@ def _row(privacy: Privacy) -> Bound:
         name=f"{GeometricMedian.card.name}, far points, "
         f"{'zCDP' if privacy == 'zcdp' else 'every (ε, δ)'}",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7.5",
+        statement="docs/theory/bounds-everywhere.md, 6.5",
         summary="A few points far out along axes pull the median, and privacy hides in which "
         f"directions. A worst case over {losses}: gradients are unit vectors with a mean within R, "
         f"and it does not hold for points of bounded moments. {BINDS[privacy]}",

@@ -3,7 +3,7 @@ r"""The one-hot instance: features of one coordinate each, targets that hide one
 With probability s/k a record has the feature :math:`\pm ce_j`, for each of k hidden signs; its true
 margin is :math:`\pm z` with z = c t, t half the edge of the cube of true parameters in the
 constraint set. Its target tells of the sign with probability :math:`\tau(z)`. An answer loses at
-least (theory/bounds-everywhere.md, 7)
+least (theory/bounds-everywhere.md, 6)
 
 .. math:: V(z)\,s\,E\big[1-E|m|\big],\quad B\sim\mathrm{Bin}\big(n,\tfrac{s\,\tau(z)}k\big),
 

@@ -3,7 +3,7 @@
 The slug names the problem, then the instance (nothing where it hides the true parameter), then the
 algorithms. Least squares has none of its own: with moments of its features alone, and labels that
 a linear model gives exactly, nothing bounds how far a rare record may reach, and with moments of
-the gradients the bound is below that of the quadratic loss (theory/bounds-everywhere.md, 7.6).
+the gradients the bound is below that of the quadratic loss (theory/bounds-everywhere.md, 6.6).
 """
 
 from dpsco_core.bounds.base import Bound

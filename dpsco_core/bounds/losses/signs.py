@@ -2,7 +2,7 @@ r"""Hidden signs of which each record tells one: what b records that tell leave 
 
 Given which records tell of a sign, data with the other sign differ in these b records. With m the
 posterior mean of the sign, :math:`E|m|` is bounded by privacy alone (Lemma O of
-theory/bounds-everywhere.md, 7), and a guess loses a share of at least :math:`1-E|m|` of what it
+theory/bounds-everywhere.md, 6), and a guess loses a share of at least :math:`1-E|m|` of what it
 would lose without data.
 """
 

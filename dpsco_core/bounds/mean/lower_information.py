@@ -62,7 +62,9 @@ BOTH_WAYS = (
     Letter("x", "likelihood ratio"),
 )
 _CHANCE = (
-    r",\ " + BINOMIAL + r",\ X(\kappa,g)=\min\big\{\max\{x:(x-g)\ln\tfrac{x(1-g)}{g(1-x)}\le\kappa"
+    r",\ "
+    + BINOMIAL
+    + r",\ X(\kappa,g)=\min\big\{\max\{x:(x-g)\ln\tfrac{x(1-g)}{g(1-x)}\le\kappa(1-2^{-d})"
     r"\},\ e^{-(\sqrt{\ln1/g}-\sqrt\kappa)_+^2}\big\},\ G(t)=\min_{s<x}\frac{E(W-s)_+^3}{(x-s)^3},"
 )
 _AROUND = _CHANCE + r"\ x=\sqrt{d-t^2}"

@@ -3,7 +3,7 @@ r"""Lower bounds on users' means over rare spikes: a user's whole block is a rec
 The items of n users are those of the hypercube of signs, each a spike with probability q. Only
 users with a spike among their m items tell of the signs: there are
 :math:`B\sim\mathrm{Bin}(n,1-(1-q)^m)` of them, and privacy hides B blocks as it hides B records:
-see theory/bounds-everywhere.md, 8.1. The gain over pooling all items is small: where a spike is
+see theory/bounds-everywhere.md, 7.1. The gain over pooling all items is small: where a spike is
 rare enough to be hidden, few users have two.
 """
 
@@ -129,7 +129,7 @@ _CDP = BoundCard(
     slug="lower.user.spikes-cdp",
     name="Users, CDP two-sided information",
     paper=OWN,
-    statement="docs/theory/bounds-everywhere.md, 8.1",
+    statement="docs/theory/bounds-everywhere.md, 7.1",
     summary=_SUMMARY + ZCDP_CLASS,
     kind="lower",
     constant="explicit",
@@ -142,7 +142,7 @@ _APPROX = replace(
     _CDP,
     slug="lower.user.spikes-approx",
     name="Users, packing, every (ε, δ)",
-    statement="docs/theory/bounds-everywhere.md, 8.1 with sharper-approx-bounds, section 3, (P1)",
+    statement="docs/theory/bounds-everywhere.md, 7.1 with sharper-approx-bounds, section 3, (P1)",
     summary=_SUMMARY + APPROX_CLASS,
     latex=priors.PACKED_DISTANCE.replace(_OF_RECORDS, _COUNT),
     privacy="approx",

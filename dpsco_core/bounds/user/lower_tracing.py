@@ -2,7 +2,7 @@ r"""Tracing with users: a lower bound that sees the averages within a user.
 
 The items of a user are the biased signs of `Tracing`; :math:`M\sim\mathrm{Bin}(m,q)` are spikes.
 An accurate answer is correlated with the block of every user, by about the root of M, where M
-records of different users would add up to M: see theory/bounds-everywhere.md, 8.2. At q = 1 the
+records of different users would add up to M: see theory/bounds-everywhere.md, 7.2. At q = 1 the
 order is :math:`\frac d{n\sqrt{\rho m}}`, that of averages; at small q it is that of rare spikes.
 """
 
@@ -147,7 +147,7 @@ _CDP = BoundCard(
     slug="lower.user.tracing-cdp",
     name="Users, CDP tracing",
     paper=OWN,
-    statement="docs/theory/bounds-everywhere.md, 8.2, (U)",
+    statement="docs/theory/bounds-everywhere.md, 7.2, (U)",
     summary=_SUMMARY + ZCDP_CLASS,
     kind="lower",
     constant="explicit",

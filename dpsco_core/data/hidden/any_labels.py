@@ -39,7 +39,7 @@ class AnyLabels(HiddenParameter):
         slug="any-labels",
         name="Spikes with labels beyond every fit",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7.1",
+        statement="docs/theory/bounds-everywhere.md, 6.1",
         summary="Rare features along hidden signs whose labels lie beyond every linear fit, so "
         "that losses with bounded slopes are linear.",
     )

@@ -34,7 +34,7 @@ class CornerLabels(AnyLabels):
         slug="corner-labels",
         name="Corner labels (hidden corner)",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7.3",
+        statement="docs/theory/bounds-everywhere.md, 6.3",
         summary="Rare features that pull to one hidden corner of a simplex, where all margins have "
         "one sign.",
     )

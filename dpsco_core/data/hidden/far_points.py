@@ -45,7 +45,7 @@ class FarPoints(HardInstance):
         slug="far-points",
         name="Far points (hidden median)",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7.5",
+        statement="docs/theory/bounds-everywhere.md, 6.5",
         summary="Points far away in opposite pairs, and a few along axes, whose hidden signs pull "
         "the geometric median.",
     )
@@ -169,6 +169,6 @@ class FarPoints(HardInstance):
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
         spiked = self._spiked(len(out), rng)
-        place = rng.integers(0, self.d, size=len(spiked))
+        place = rng.integers(0, self.d, size=len(spiked)).astype(np.intp)
         out[spiked] = 0.0
         out[spiked, place] = self.distance * self.median_direction[place]

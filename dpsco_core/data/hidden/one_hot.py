@@ -73,7 +73,7 @@ class OneHot(HiddenParameter):
         slug="one-hot",
         name="One-hot features (hidden parameter)",
         paper=OWN,
-        statement="docs/theory/bounds-everywhere.md, 7",
+        statement="docs/theory/bounds-everywhere.md, 6",
         summary="Rare features of one coordinate each; only their targets tell of the hidden true "
         "parameter, and each of one sign of it.",
     )
@@ -154,7 +154,7 @@ class OneHot(HiddenParameter):
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         spiked = self._spiked(len(out), rng)
-        place = rng.integers(0, self.sign_count, size=len(spiked))
+        place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)
         out.fill(0.0)
         if self.paired:

@@ -2,7 +2,7 @@ r"""What hard instances of linear models share: the prior hides the true paramet
 
 Features are rare and have mean 0: with probability s one of a few spikes, times a fair sign;
 otherwise 0. Their law does not depend on the hidden signs :math:`\nu`, or only through the sign
-that the target repeats. See theory/bounds-everywhere.md, 7.
+that the target repeats. See theory/bounds-everywhere.md, 6.
 """
 
 import math

@@ -12,7 +12,7 @@ from dpsco_core.scenario import Scenario
 PROBLEMS = ("mean", "linear")
 SIZES = ((1000, 8), (10_000, 20), (100_000, 100))  # n and d
 ORDERS = (2.0, 3.0, 4.0)
-DIAMETER = 2.0  # that of the l2 ball that holds the mean, or the parameters
+DIAMETER = 2.0  # twice the radius of the l2 ball of means, and of parameters
 
 
 @dataclass(frozen=True, kw_only=True)

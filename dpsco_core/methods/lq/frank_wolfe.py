@@ -177,7 +177,7 @@ class FrankWolfe(PrivateMethod):
         check_sample(sample, plan.setting)
         size, steps = plan.step_records, plan.corners.steps
         blocks = ledger.disjoint(steps)
-        body = sample.constraint
+        body = plan.setting.body  # the set for which the sensitivity is stated
 
         def step(w: Vector, t: int) -> Vector:
             gradients = sample.part(t * size, (t + 1) * size).gradients(w)

@@ -202,7 +202,9 @@ def test_a_summary_names_the_class_that_its_bound_is_for():
 def test_a_formula_defines_its_number_of_steps(bound):
     latex = bound.card.latex
     if "T" in latex.replace("TV", "").replace("T_", ""):  # T_b is an expectile
-        assert r"T=" in latex or r"\min_{T" in latex
+        meanings = [x.meaning for x in bound.letters if x.token == "T"]
+        of_run = bound.parameters == "run" and meanings == ["number of steps, the run's"]
+        assert of_run or r"T=" in latex or r"\min_{T" in latex
     for symbol in (r"\alpha", r"\lambda'"):
         if symbol in latex:
             assert symbol + "=" in latex

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from dpsco_core.bounds.losses.corner_labels import (
+    CORNER_RISKS,
     CornerBounds,
     linear_excess,
     logistic_excess,
@@ -21,8 +22,10 @@ from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.catalogue import bound
 from dpsco_core.data import CornerLabels
 from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import Hinge, Logistic
+from dpsco_core.scenario import Scenario
 from tests.bounds.euclidean.helpers import setting as risk_setting
 from tests.folded import each
 from tests.second import second_implementation_of
@@ -186,3 +189,13 @@ def test_what_is_missed_falls_with_the_number_of_spikes() -> None:
             left = missed(d, level, counts)
             assert left[0] == pytest.approx(1 - 1 / d)
             assert np.all(np.diff(left) <= 1e-12)
+
+
+def test_a_simplex_of_one_corner_has_no_bound_and_says_why() -> None:
+    for row in CORNER_RISKS:
+        at = Scenario(problem="hinge", geometry="simplex", d=3, methods=()).setting
+        if row.card.privacy == "zcdp":
+            at = replace(at, budget=ZCDP(rho=0.1))
+        point = replace(at, d=1, constraint=Simplex(d=1, radius=1.0))
+        assert "a simplex of two corners or more" in " ".join(row.failures(point))
+        assert not row.value(point) > 0

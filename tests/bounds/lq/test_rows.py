@@ -214,16 +214,26 @@ def test_above_two_the_methods_work_in_l2():
 @pytest.mark.parametrize("name", SETS)
 def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
     at = inside(name, n=20)
+    body = SETS[name]
+    of_ball = f"The bound is proven on the l2 ball, and here the set is {body.name}."
     for bound in LOWER_SCO_BOUNDS:
+        reason = bound.elsewhere(at)
+        assert reason == "" or (body.name in reason and reason in bound.failures(at))
         said = [s for s in bound.failures(at) if "proven on the l2 ball" in s]
-        if bound.card.slug in ("lower.sco-strong.width", "lower.sco-strong.sampling-gaussian"):
-            assert not said
-        elif name == "Ball":
-            assert not said and bound.failures(replace(at, constraint=None)) == bound.failures(at)
-        else:
-            assert said == [
-                f"The bound is proven on the l2 ball, and here the set is {SETS[name].name}."
-            ]
+        assert said == [of_ball] * (reason == of_ball)
+        if bound.card.instance in ("spike", "tracing"):  # codes and tracing are for l2 balls
+            assert reason == ("" if name == "Ball" else of_ball)
+        if name == "Ball" and not reason:
+            assert bound.failures(replace(at, constraint=None)) == bound.failures(at)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_set_has_explicit_lower_bounds_for_linear_and_quadratic_losses(name):
+    at = inside(name, budget=ZCDP(rho=0.5))
+    for strong in (False, True):
+        rows = [b for b in LOWER_SCO_BOUNDS if b.card.loss_class.strongly_convex == strong]
+        here = [b for b in rows if not b.failures(at) and b.card.constant == "explicit"]
+        assert any(b.value(at) > 0 and b.card.privacy == "zcdp" for b in here)
 
 
 @pytest.mark.parametrize("name", SETS)

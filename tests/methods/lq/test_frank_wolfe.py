@@ -60,6 +60,16 @@ def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometr
     assert scores.max() == pytest.approx(body.support(-mean))
 
 
+def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> None:
+    """A sample on a ten times larger ball would give scores ten times as far apart."""
+    at = point("linear")
+    plan = FrankWolfe(corners=FEW).plan(at.setting)
+    sample = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    larger = replace(sample, constraint=replace(sample.constraint, radius=10.0))
+    answers = [run(data, plan, [0, 4, 2, 1])[1] for data in (sample, larger)]
+    np.testing.assert_array_equal(*answers)
+
+
 @each("problem", ("logistic", "absolute", "linear", "quadratic"))
 def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_other(
     problem: str,
