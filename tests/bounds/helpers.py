@@ -40,15 +40,19 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
 
 
 def on_own_set(bound: Bound, at: Setting) -> Setting:
-    """Return the setting on the first of some sets of radius 1 where the bound says something."""
-    if not bound.elsewhere(at):
+    """Return the setting on the first of some sets where the bound says something.
+
+    Their radius is half the diameter; the setting itself if it says nothing in so few dimensions.
+    """
+    radius = at.constants.diameter / 2
+    if not bound.elsewhere(at) or math.isinf(radius) or at.d == 1:
         return at
     sets = (
-        *(Geometry(kind=kind) for kind in ("l1", "group-l1", "simplex")),
+        *(Geometry(kind=kind) for kind in ("l1", "sparse", "simplex")),
         Geometry(kind="lq", q=1.5),
     )
-    tried = (replace(at, constraint=one.constraint(at.d, 1.0)) for one in sets)
-    return next(other for other in tried if not bound.elsewhere(other))
+    tried = (replace(at, constraint=one.constraint(at.d, radius)) for one in sets)
+    return next((other for other in tried if not bound.elsewhere(other)), at)
 
 
 def check_fixed_probability(bound: Bound, at: Setting, probability: float) -> None:

@@ -72,14 +72,18 @@ p { overflow-wrap: anywhere; }
 def page() -> None:
     st.html(STYLE)
     draw_views(LEARN)
+    top = st.container()
     row = st.container(horizontal=True, vertical_alignment="center", key="learn_place")
-    draw = {WHOLE: partial(_draw, row)}
+    draw = {WHOLE: partial(_draw, top, row)}
     draw_page(STATE, draw, {WHOLE: words.QUESTION}, beside=(WHOLE,), has_foot=False)
 
 
-def _draw(row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario) -> None:
+def _draw(
+    top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
+) -> None:
     """Draw the step that is shown, and in the `row` above it the ways to the others."""
-    to_the_top(view.lesson, run=".st-key-learn_run button")
+    with top:  # Another step scrolls to where this stands.
+        to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
         score = _place(view)
     if view.lesson == START:

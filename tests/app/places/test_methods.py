@@ -405,9 +405,12 @@ def test_the_answer_counts_what_runs() -> None:
     private = [m for m in methods_for("mean", "item") if method_card(m).privacy != "none"]
     assert answer(fits).startswith(f"All {len(private)} private methods for this problem")
     pure = fitting(
-        comparison_point(Scenario(problem="least-squares", methods=(), n=500, m=10, delta=0.0))
+        comparison_point(Scenario(problem="least-squares", methods=(), n=500, delta=0.0))
     )
-    assert answer(pure) == "No private method for this problem can run at these settings"
+    made = sum(method_card(fit.slug).privacy != "none" for fit in pure)
+    assert answer(pure) == f"1 of the {made} private methods for this problem can run here"
+    refused = [fit for fit in pure if not fit.runs]
+    assert answer(refused) == "No private method for this problem can run at these settings"
 
 
 def test_what_a_logarithm_cannot_show_is_said() -> None:
@@ -453,7 +456,7 @@ def test_every_example_leads_with_its_method() -> None:
         )
 
 
-def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
-    page = open_at("methods", problem="least-squares", delta="0", n="1000", m="10")
-    assert headline(page) == "No private method for this problem can run at these settings"
+def test_under_pure_privacy_the_page_starts_with_the_one_optimiser_that_there_is() -> None:
+    page = open_at("methods", problem="least-squares", delta="0", n="1000")
+    assert headline(page).startswith(f"Start with {method_card('sco.fresh-batches').name}: ")
     assert "Choose a private optimiser" not in texts(page)

@@ -193,7 +193,15 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
     for calibration in ("tight", "paper"):
         one = method(tuning=tuning, calibration=calibration)
         ours, theirs = one.plan(where), one.plan(scaled)
-        for name in ("clip_radius", "threshold", "tau", "noise", "noise_std", "group_radius"):
+        for name in (
+            "clip_radius",
+            "threshold",
+            "tau",
+            "noise",
+            "noise_std",
+            "group_radius",
+            "answer_radius",
+        ):
             if isinstance(getattr(ours, name, None), float):  # a noise may be a mechanism
                 assert getattr(theirs, name) == pytest.approx(7 * getattr(ours, name), rel=1e-6)
         for name in ("blocks", "groups", "smoothing_variance", "rho", "share", "inner_steps"):
