@@ -50,7 +50,7 @@ def style(*, dark: bool) -> str:
 .st-key-foot > :has(> .st-key-foot_words) {{ flex: 1 1 10rem; }}
 .st-key-foot_words p {{ font-size: 0.8125rem; }}
 /* A menu fits above or below its button, wherever that stands in the window. */
-[data-testid=stPopoverBody] {{ max-height: 46vh; overflow-y: auto; }}
+[data-testid=stPopoverBody] {{ max-height: 46vh !important; overflow-y: auto; }}
 @media (max-width: 1240px) {{
   .st-key-doors {{ justify-content: flex-start; }}
 }}
