@@ -4,6 +4,7 @@ from functools import cache
 
 from dpsco_app.figure.colours import ACCENT, INK, QUIET, Pair
 from dpsco_app.front.questions.records import RECORDS_STYLE
+from dpsco_app.parts.insides import MENU_BOX
 
 INK_ON_ACCENT: Pair = ("#ffffff", "#0b1b33")
 
@@ -50,7 +51,7 @@ def style(*, dark: bool) -> str:
 .st-key-foot > :has(> .st-key-foot_words) {{ flex: 1 1 10rem; }}
 .st-key-foot_words p {{ font-size: 0.8125rem; }}
 /* A menu fits above or below its button, wherever that stands in the window. */
-[data-testid=stPopoverBody] {{ max-height: 46vh !important; overflow-y: auto; }}
+{MENU_BOX} {{ max-height: 46vh !important; overflow-y: auto; }}
 @media (max-width: 1240px) {{
   .st-key-doors {{ justify-content: flex-start; }}
 }}

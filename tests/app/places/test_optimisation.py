@@ -35,6 +35,7 @@ from tests.app.pages import (
     figure,
     headline,
     is_stale,
+    ladder,
     open_page,
     press,
     result,
@@ -63,7 +64,8 @@ LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SC
 @pytest.mark.parametrize("problem", LOSSES)
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
     methods = methods_for(problem, "item")
-    page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
+    few = {"trials": "1", "grid": "500", "d": "5"}
+    page = open_page(problem=problem, methods=",".join(methods), card="others", **few)
     assert result(page).complete and " runs in " in status(page)
     wide = trace_names(figure(page))
     short = short_names(methods)
@@ -76,7 +78,7 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
         assert (name in said) or method not in refused
     assert "sco." not in said
     assert any("Excess population risk" in text for text in annotations(figure(page)))
-    assert "answer without data" in wide
+    assert "answer without data" in ladder(page)
     assert "xcess risk" in below(page) + headline(page) or "not looking" in headline(page)
 
 
@@ -177,7 +179,7 @@ def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
 
 
 def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
-    page = open_page(problem="quadratic", p="2", offset="1", trials="1")
+    page = open_page(problem="quadratic", p="2", offset="1", trials="1", card="proof")
     (start,) = [t for t in figure(page)["data"] if t.get("name") == "answer without data"]
     assert set(start["y"]) == {0.5}  # half of the squared distance
     assert start["line"]["dash"] == "dot"
@@ -198,14 +200,14 @@ def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
 def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     problem: str, law: str
 ) -> None:
-    page = open_page(problem=problem, trials="2", grid="500,2000", against=None)
+    page = open_page(problem=problem, trials="2", grid="500,2000", against="hardest")
     beside = result(page).beside
     assert beside is not None and beside.complete
     assert (beside.scenario.problem, beside.scenario.distribution) == (problem, law)
-    assert "in the hardest case" in headline(page)
+    assert "on the hardest data known" in headline(page)
     words = " ".join(annotations(figure(page)))
     name = problem_card(problem).name
-    assert f"The hardest case known for privacy: {name[0].lower()}{name[1:]}" in words
+    assert f"The hardest data known: {name[0].lower()}{name[1:]}" in words
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
