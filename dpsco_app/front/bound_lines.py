@@ -45,7 +45,8 @@ def short_name(card: BoundCard) -> str:
     if card.kind == "lower":
         name = card.name
         if card.is_fano:
-            name = name.rpartition(", ")[2].removesuffix(" by distance")
+            name = next(part for part in name.split(", ") if "Fano" in part)
+            name = name.removesuffix(" by distance")
         return f"{name[:1].upper()}{name[1:]}"
     own = short_names((card.method,))[card.method] if card.method else card.name
     return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"

@@ -93,9 +93,20 @@ def separated(parts: Sequence[str]) -> str:
     return ("; " if any("," in part for part in parts) else ", ").join(parts)
 
 
+PEOPLE = ("Frank–Wolfe", "Huber")  # people at the beginning of names
+
+
 def inside(name: str) -> str:
-    """Return a name as it is written inside a sentence; its other capitals stay."""
-    return name[0].lower() + name[1:]
+    """Return a name as it is written inside a sentence; abbreviations and people stay.
+
+    Examples
+    --------
+    >>> inside("Linear loss"), inside("SVM (hinge loss)"), inside("Huber regression")
+    ('linear loss', 'SVM (hinge loss)', 'Huber regression')
+    """
+    word = name.split()[0]
+    is_proper = word in PEOPLE or word[1:] != word[1:].lower()
+    return name if is_proper else name[0].lower() + name[1:]
 
 
 def unmarked(text: str) -> str:

@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 # Takes a point and the number of the step, from 0; returns the gradients of the step's records
 # there, and the ledger of these records.
-Seen = Callable[[Vector, int], tuple[Any, Ledger]]
+StepRecords = Callable[[Vector, int], tuple[Any, Ledger]]
 
 
 class KnownLosses(Protocol):
@@ -52,7 +52,9 @@ class Access:
         check_sample(sample, setting)
         return sample if losses is None else losses.of(sample)
 
-    def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         """Return what the steps of a run see."""
         raise NotImplementedError
 
@@ -67,7 +69,9 @@ class AllRecords(Access):
     def passes(self, steps: int) -> float:
         return steps
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         return lambda w, t: (sample.gradients(w), ledger)
 
 
@@ -78,7 +82,9 @@ ALL_RECORDS = AllRecords()
 class MeanOfAll(AllRecords):
     """Every step sees the mean gradient of all records, of losses that need no clip."""
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         return lambda w, t: (sample.mean_gradient(w), ledger)
 
 
@@ -92,13 +98,15 @@ class OwnBlocks(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         size, ledgers = sample.n // steps, ledger.disjoint(steps)
 
-        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+        def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
             return sample.part(t * size, (t + 1) * size).gradients(w), ledgers[t]
 
-        return seen
+        return step_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,17 +124,19 @@ class Batches(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         n, size = sample.n, self.size
 
-        def seen(w: Vector, t: int) -> tuple[Vector, Ledger]:
+        def step_records(w: Vector, t: int) -> tuple[Vector, Ledger]:
             low = t * size
             high = min(low + size, n)
             if high - low == 1:
                 return sample.gradient(w, low), ledger
             return sample.part(low, high).mean_gradient(w), ledger
 
-        return seen
+        return step_records
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,14 +160,16 @@ class BatchesInOrder(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         order = rng.permutation(sample.n) if self.secret else np.arange(sample.n)
 
-        def seen(w: Vector, t: int) -> tuple[Selected, Ledger]:
+        def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
             places = order[t * self.size : (t + 1) * self.size]
             return Selected(rows=sample.gradients(w), places=places), ledger
 
-        return seen
+        return step_records
 
 
 class Batched(Protocol):
@@ -194,7 +206,9 @@ class PhasesOfBatches(Access):
     def passes(self, steps: int) -> float:
         return 1
 
-    def open(self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
         ledgers = ledger.disjoint(len(self.phases))
         batches = [
             (phase.start + t * phase.batch, phase.batch, account)
@@ -202,11 +216,11 @@ class PhasesOfBatches(Access):
             for t in range(phase.steps)
         ]
 
-        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+        def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
             low, size, account = batches[t]
             return sample.part(low, low + size).gradients(w), account
 
-        return seen
+        return step_records
 
 
 def check_sample(sample: Sample, setting: Setting) -> None:

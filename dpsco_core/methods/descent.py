@@ -79,18 +79,18 @@ class Descending(Method):
 
         The points between the steps, and the averages of them, are post-processing.
         """
-        known = plan.access.checked(sample, plan.setting, plan.losses)
+        checked = plan.access.checked(sample, plan.setting, plan.losses)
         steps, d = plan.descent.steps, plan.setting.d
         measuring = plan.statistic.measuring(plan.step_rows, d, plan.rho_step, steps)
-        seen = plan.access.open(known, ledger, steps, rng)
+        step_records = plan.access.open(checked, ledger, steps, rng)
 
         def oracle(w: Vector, t: int) -> Vector:
-            rows, account = seen(w, t)
+            rows, account = step_records(w, t)
             return measuring.take(rows, account, rng, t)
 
         descended = plan.descent.run(sample.constraint, oracle)
-        shown = {**measuring.diagnostics, **plan.diagnostics}
-        return descended.released(ledger, shown, (*plan.notes, *ledger.flaws))
+        diagnostics = {**measuring.diagnostics, **plan.diagnostics}
+        return descended.released(ledger, diagnostics, (*plan.notes, *ledger.flaws))
 
 
 class DescentMethod(Descending, PrivateMethod):

@@ -144,6 +144,8 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
         expect_address(end)
     expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "3")
     for end in ends[1:]:
+        # As quick as a hand: what the page that is left has yet to say may come for so long.
+        page.wait_for_timeout(500)
         page.go_forward()
         expect_address(end)
 

@@ -25,15 +25,17 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, OTHER_PARAMETERS
 from dpsco_core.bounds.tools import KAPPA
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.euclidean.batches import (
     BatchedSteps,
     Moments,
     best_batches,
     clipped_gradient,
-    noise_energy,
     risk_terms,
 )
-from dpsco_core.methods.euclidean.fresh_batches import FreshBatches, FreshBatchesPlan
+from dpsco_core.methods.euclidean.fresh_batches import FreshBatches
+from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -43,11 +45,11 @@ VOID = (math.inf,) * len(TERMS)
 
 
 def at_batches(
-    setting: Setting, batches: BatchedSteps, noise: float, moments: Moments
+    setting: Setting, batches: BatchedSteps, rho: float, moments: Moments
 ) -> tuple[float, ...]:
     """Return the terms of the bound at the steps and the radius of a run."""
     clipped = clipped_gradient(setting, np.array([batches.radius]), moments)
-    return risk_terms(setting, batches, noise, clipped)
+    return risk_terms(setting, batches, batches.noise_energy(setting, rho), clipped)
 
 
 def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float, ...]:
@@ -59,15 +61,19 @@ def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float
         best = best_batches(setting, rho, moments)
     except NotApplicable:  # no finite moment, or no bounded set: its hypotheses say so
         return VOID
-    energy = noise_energy(setting, rho) * (best.radius / (setting.n // best.steps)) ** 2
-    return at_batches(setting, best, energy, moments)
+    return at_batches(setting, best, rho, moments)
 
 
-def of_run(plan: FreshBatchesPlan, privacy: Privacy) -> tuple[float, ...]:
+def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
     """Return the terms of a run, with directional moments."""
     if not _fits(plan.setting, privacy):
         return VOID
-    return at_batches(plan.setting, plan.batches, plan.noise_energy, "directional")
+    statistic, descent = plan.statistic, plan.descent
+    assert isinstance(statistic, ClippedMean) and isinstance(descent, Descent)
+    batches = BatchedSteps(
+        steps=descent.steps, radius=statistic.radius, step_size=descent.step_size
+    )
+    return at_batches(plan.setting, batches, plan.rho, "directional")
 
 
 def _fits(setting: Setting, privacy: Privacy) -> bool:

@@ -4,7 +4,6 @@ See theory/approx-lower-bounds.md, 3 to 5, and theory/sharper-approx-bounds.md, 
 of losses are those of `lower_spikes`.
 """
 
-from dataclasses import replace
 from functools import partial
 
 from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper
@@ -47,9 +46,8 @@ def _over_prior(
         strong=strong,
         instance=instance,
         paper=paper,
+        binds_all=True,
     )
-    if notion == "approx":
-        card = replace(card, summary=card.summary.replace("is stated for", "binds all"))
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
     within = signs_within(strong, notion)
     if instance == "tracing":

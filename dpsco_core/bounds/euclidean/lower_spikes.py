@@ -50,11 +50,19 @@ _BINDS: dict[Privacy, str] = {
     "approx": "It is stated for (epsilon, delta)-DP algorithms.",
     "none": "It binds every algorithm.",
 }
+_BINDS_ALL = "It binds all (epsilon, delta)-DP algorithms."
 
 
-def class_words(strong: bool, privacy: Privacy, losses: str = "") -> str:
+def class_words(
+    strong: bool, privacy: Privacy, losses: str = "", *, binds_all: bool = False
+) -> str:
     """Return what every summary of a lower bound says of its class, or of another class's."""
-    return (f"{losses} " if losses else _CLASS[strong]) + _BINDS[privacy]
+    return (f"{losses} " if losses else _CLASS[strong]) + binding_words(privacy, binds_all)
+
+
+def binding_words(privacy: Privacy, binds_all: bool = True) -> str:
+    """Return which algorithms a lower bound binds, in a sentence."""
+    return _BINDS_ALL if binds_all and privacy == "approx" else _BINDS[privacy]
 
 
 def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
@@ -114,6 +122,7 @@ def risk_card(
     *,
     strong: bool,
     losses: str = "",  # what the summary says of the class, if it is another than most bounds'
+    binds_all: bool = False,  # whether an (epsilon, delta) bound is proven of all such algorithms
     **fields: Any,  # the card's other fields, or others than those of most lower bounds
 ) -> BoundCard:
     """Return the card of a lower bound on linear losses, or on strongly convex ones."""
@@ -128,7 +137,7 @@ def risk_card(
         slug=f"lower.{'sco-strong' if strong else 'sco'}.{name}",
         name=f"{'Strongly convex SCO' if strong else 'SCO'}, {title}",
         statement=statement,
-        summary=f"{summary} {class_words(strong, privacy, losses)}",
+        summary=f"{summary} {class_words(strong, privacy, losses, binds_all=binds_all)}",
         kind="lower",
         quantity="excess risk",
         latex=latex,

@@ -44,6 +44,7 @@ def _row(
         r"\frac{gM}2\max_qq^{1-1/p}" + latex,
         privacy,
         strong=False,
+        binds_all=True,
         losses=f"A worst case over {losses}: features of mean 0 and gradients with bounded p-th "
         "moments and a mean within R.",
         paper=ACHARYA_2021 if form == "assouad" else OWN,
@@ -55,7 +56,6 @@ def _row(
     card = replace(
         card,
         name=f"{problem.card.name}, any labels, {title}",
-        summary=card.summary.replace("is stated for", "binds all"),
         problems=(slug,),
         losses=losses,
     )

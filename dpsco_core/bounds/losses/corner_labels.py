@@ -19,12 +19,13 @@ from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean.conditions import DIAMETER
+from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
-from dpsco_core.bounds.losses.hidden_parameter import BINDS, level_at
+from dpsco_core.bounds.losses.hidden_parameter import level_at
 from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.data.hidden.corner_labels import CornerLabels
 from dpsco_core.geometry.simplex import Simplex
@@ -204,7 +205,7 @@ def _row(
         summary="On a simplex all margins have one sign, so that the loss is as large as heavy "
         "tails make it, and privacy hides the corner where it is least. A worst case over "
         f"{losses}: features of mean 0 and gradients with bounded p-th moments and a mean within "
-        f"R. {BINDS[privacy]}",
+        f"R. {binding_words(privacy)}",
         kind="lower",
         quantity="excess risk",
         constant="explicit",

@@ -12,6 +12,7 @@ from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean.conditions import DIAMETER
+from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level
 from dpsco_core.bounds.letters import SCALE
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, largest_value
@@ -59,11 +60,6 @@ CORNERS = Hypothesis(
     ),
     is_about_set=True,
 )
-BINDS: dict[Privacy, str] = {
-    "zcdp": "It binds rho-zCDP algorithms; under an (epsilon, delta) budget, those that spend no "
-    "more than its Gaussian releases may.",
-    "approx": "It binds all (epsilon, delta)-DP algorithms.",
-}
 _LEFT: dict[Privacy, str] = {
     "zcdp": r"\big(1-T(\rho B^2)\big),\ 2T\,\mathrm{artanh}\,T=\kappa\text{ at }T(\kappa)",
     "approx": r"o_B,\ o_b=\min_x\big[1-G^{\circ b}(x)+x\big],\ "
@@ -106,7 +102,7 @@ def _row(
         paper=OWN,
         statement=statement,
         summary=f"{summary} A worst case over {losses}: features of mean 0 and gradients with "
-        f"bounded p-th moments and a mean within R. {BINDS[privacy]}",
+        f"bounded p-th moments and a mean within R. {binding_words(privacy)}",
         kind="lower",
         quantity="excess risk",
         constant="explicit",

@@ -18,9 +18,10 @@ from dpsco_core.base.loss_classes import LIPSCHITZ, SMOOTH_LIPSCHITZ
 from dpsco_core.bounds.base import Bound, Letter, Terms
 from dpsco_core.bounds.euclidean.conditions import DIAMETER
 from dpsco_core.bounds.euclidean.conditions import LIPSCHITZ as BOUNDED_GRADIENTS
+from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
-from dpsco_core.bounds.losses.hidden_parameter import BINDS, level_at
+from dpsco_core.bounds.losses.hidden_parameter import level_at
 from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt_square
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.data.hidden.far_points import FAR, FarPoints
@@ -92,7 +93,7 @@ def _row(privacy: Privacy) -> Bound:
         statement="docs/theory/bounds-everywhere.md, 6.5",
         summary="A few points far out along axes pull the median, and privacy hides in which "
         f"directions. A worst case over {losses}: gradients are unit vectors with a mean within R, "
-        f"and it does not hold for points of bounded moments. {BINDS[privacy]}",
+        f"and it does not hold for points of bounded moments. {binding_words(privacy)}",
         kind="lower",
         quantity="excess risk",
         constant="explicit",

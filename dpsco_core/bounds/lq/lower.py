@@ -8,7 +8,7 @@ gradients within R. At a setting that fixes ``spike_probability`` a bound is eva
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from dpsco_core.base.cards import OWN
@@ -264,9 +264,8 @@ def _row(
         paper=OWN,
         geometry="lq",
         is_fano=argument == "fano",
+        binds_all=True,
     )
-    if argument == "approx":
-        card = replace(card, summary=card.summary.replace("is stated for", "binds all"))
     return bound_over(
         card,
         partial(_value, sets.words_of, argument),

@@ -51,6 +51,10 @@ class BatchedSteps:
     radius: float
     step_size: float
 
+    def noise_energy(self, setting: Setting, rho: float) -> float:
+        """Return the mean squared norm of the noise of a step; under a pure budget rho is 0."""
+        return noise_energy(setting, rho) * (self.radius / (setting.n // self.steps)) ** 2
+
 
 def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clipped:
     r"""Return what moments prove of gradients that are clipped to norm C.
@@ -192,9 +196,9 @@ def _pull(
 ) -> Vector:
     """Return the mean squared norm of what a step follows, shape (counts, levels)."""
     size = (setting.n // counts)[:, None]
-    known = clipped(levels)
+    gradient = clipped(levels)
     noise = noise_energy(setting, rho) * (levels / size) ** 2
-    pull: Vector = known.slope**2 + known.variance / size + noise
+    pull: Vector = gradient.slope**2 + gradient.variance / size + noise
     return pull
 
 

@@ -2,69 +2,35 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.access import OwnBlocks
+from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.batches import BatchedSteps, best_batches, check_bounded
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, MOMENTS
-from dpsco_core.methods.mean.base import check_level, check_parts, clipped_mean, gaussian_share
-from dpsco_core.methods.run import descend
+from dpsco_core.methods.mean.base import check_level, check_parts, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
+from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
+from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreshBatchesPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class PurelyHiddenMean(ClippedMean):
+    """The mean of clipped rows, with noise that is pure DP."""
 
-    batches: BatchedSteps  # the steps, their size and the clip radius
-    mechanism: GaussianNoise | SphericalLaplaceNoise  # what every step spends all of the budget on
-    rho: float  # what a step spends; 0 under a pure budget
+    epsilon: float  # what a step spends
 
-    @property
-    def step_records(self) -> int:
-        """The records of a step."""
-        return self.setting.n // self.batches.steps
-
-    @property
-    def descent(self) -> Descent:
-        """The steps as a descent, whose queried points are averaged."""
-        batches = self.batches
-        return Descent(steps=batches.steps, step_size=batches.step_size, queried=True)
-
-    @property
-    def clip_radius(self) -> float:
-        return self.batches.radius
-
-    @property
-    def noise_energy(self) -> float:
-        """The mean squared norm of the noise of a step."""
-        d, mechanism = self.setting.d, self.mechanism
-        if isinstance(mechanism, GaussianNoise):
-            return d * mechanism.noise_std**2
-        return d * (d + 1) * mechanism.noise_scale**2
-
-    @property
-    def moves(self) -> float:
-        return self.batches.steps
-
-    @property
-    def gradients(self) -> int:
-        return self.batches.steps * self.step_records
+    def noise(self, n: int, d: int, rho: float) -> SphericalLaplaceNoise:
+        return SphericalLaplaceNoise(l2_sensitivity=self.sensitivity(n, d), epsilon=self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreshBatches(PrivateMethod):
+class FreshBatches(DescentMethod):
     r"""Projected subgradient descent, each step on clipped gradients of records of its own.
 
     Parameters
@@ -146,7 +112,7 @@ class FreshBatches(PrivateMethod):
     colour = "brown"
     symbol = "square"
 
-    def plan(self, setting: Setting) -> FreshBatchesPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         pure = isinstance(setting.budget, PureDP)
         rho = 0.0 if pure else gaussian_share(setting, self.calibration)
         batches = self.batches
@@ -157,46 +123,30 @@ class FreshBatches(PrivateMethod):
             check_bounded(setting)
         return planned(setting, batches, rho)
 
-    def release(
-        self, sample: Sample, plan: FreshBatchesPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the steps of `plan`."""
-        check_sample(sample, plan.setting)
-        size, radius = plan.step_records, plan.clip_radius
-        blocks = ledger.disjoint(plan.batches.steps)
 
-        def oracle(w: Vector, t: int) -> Vector:
-            batch = sample.part(t * size, (t + 1) * size)
-            return blocks[t].release(
-                plan.mechanism,
-                clipped_mean(batch.gradients(w), radius),
-                rng,
-                label="mean of clipped gradients of a batch",
-            )
-
-        descended = descend(sample.constraint, plan.descent, oracle)
-        return descended.released(
-            ledger,
-            plan.descent.diagnostics
-            | {
-                "clip_radius": radius,
-                "batch_size": float(size),
-                "gradient_calls": float(plan.gradients),
-            },
-        )
-
-
-def planned(setting: Setting, batches: BatchedSteps, rho: float) -> FreshBatchesPlan:
+def planned(setting: Setting, batches: BatchedSteps, rho: float) -> DescentPlan:
     """Return the plan of these batches; under a pure budget `rho` is 0.
 
     Raises `NotApplicable` where a batch would have no record.
     """
-    check_level("radius", batches.radius)
-    check_parts("batches", batches.steps, setting.n)
-    sensitivity = 2 * batches.radius / (setting.n // batches.steps)
-    mechanism: GaussianNoise | SphericalLaplaceNoise
-    if rho > 0:
-        mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rho)
-    else:
-        mechanism = SphericalLaplaceNoise(l2_sensitivity=sensitivity, epsilon=setting.pure_epsilon)
-    return FreshBatchesPlan(setting=setting, batches=batches, mechanism=mechanism, rho=rho)
+    steps, radius = batches.steps, batches.radius
+    check_level("radius", radius)
+    check_parts("batches", steps, setting.n)
+    descent = Descent(steps=steps, step_size=batches.step_size, queried=True)
+    size = setting.n // steps
+    return DescentPlan(
+        setting=setting,
+        statistic=ClippedMean(radius=radius)
+        if rho > 0
+        else PurelyHiddenMean(radius=radius, epsilon=setting.pure_epsilon),
+        access=OwnBlocks(),
+        descent=descent,
+        rho=rho,
+        rho_step=rho,
+        diagnostics={
+            **descent.diagnostics,
+            "clip_radius": radius,
+            "batch_size": float(size),
+            "gradient_calls": float(steps * size),
+        },
+    )

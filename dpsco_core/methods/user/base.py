@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024
 from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.methods.access import Access, Seen
+from dpsco_core.methods.access import Access, StepRecords
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.mean.base import check_kind, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Stage
@@ -58,12 +58,14 @@ class AllUsers(Access):
         check_users(sample, setting)
         return bounded_means(sample, losses)
 
-    def open(self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator) -> Seen:
-        def seen(w: Vector, t: int) -> tuple[Any, Ledger]:
+    def open(
+        self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
+        def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
             with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
                 return sample.user_gradients(w), ledger
 
-        return seen
+        return step_records
 
 
 @runtime_checkable

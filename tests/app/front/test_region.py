@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_app.figure.values import Panel
-from dpsco_app.front.bound_lines import bound_by
+from dpsco_app.front.bound_lines import bound_by, short_name
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
@@ -17,7 +17,7 @@ from dpsco_app.parts.evaluations import drawn_window, hardest, region, starting_
 from dpsco_app.parts.options import ranged, rounded
 from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_app.parts.shown_bounds import fano
-from dpsco_core.catalogue import bound, default_methods, method_card
+from dpsco_core.catalogue import BOUND_SLUGS, bound, default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 from tests.folded import one_in
@@ -301,3 +301,9 @@ def test_no_private_error_on_the_hardest_data_is_below_their_window(p: float) ->
         errors = [o.error for o in study(replace(hard, methods=(method,))) if not o.not_applicable]
         noise = np.std(errors, ddof=1) / np.sqrt(len(errors))
         assert np.mean(errors) >= span.low - 5 * noise, method
+
+
+def test_every_fano_bound_is_called_fano_in_a_figure() -> None:
+    """Also on corners and blocks, and for the squared error, which stand last in a card's name."""
+    names = {short_name(bound(slug).card) for slug in BOUND_SLUGS if bound(slug).card.is_fano}
+    assert names == {"CDP Fano", "Pure-DP Fano"}

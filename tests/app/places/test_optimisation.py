@@ -196,9 +196,16 @@ def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
     assert figure(page)["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
 
 
-@pytest.mark.parametrize(("problem", "law"), [("logistic", "one-hot"), ("huber", "any-labels")])
+@pytest.mark.parametrize(
+    ("problem", "law", "name"),
+    [
+        ("logistic", "one-hot", "logistic regression"),
+        ("huber", "any-labels", "Huber regression"),
+        ("hinge", "one-hot", "SVM (hinge loss)"),
+    ],
+)
 def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
-    problem: str, law: str
+    problem: str, law: str, name: str
 ) -> None:
     page = open_page(problem=problem, trials="2", grid="500,2000", against="hardest")
     beside = result(page).beside
@@ -206,8 +213,7 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     assert (beside.scenario.problem, beside.scenario.distribution) == (problem, law)
     assert "on the hardest data known" in headline(page)
     words = " ".join(annotations(figure(page)))
-    name = problem_card(problem).name
-    assert f"The hardest data known: {name[0].lower()}{name[1:]}" in words
+    assert f"The hardest data known: {name}" in words
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
