@@ -74,6 +74,10 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         | {"fillcolor": theme.colour(part.colour), "opacity": part.opacity}
         for part in ruler.parts
     ]
+    for tick in (r for r in ruler.rungs if r.is_tick):
+        look = {"line": {"color": theme.colour(tick.colour), "width": theme.px(1), "dash": "dot"}}
+        stroke = {"type": "line", "y0": tick.at, "y1": tick.at}
+        shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
     pitch = _type(place, PITCH)
     wanted = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
     wanted = [up + side * LIFT for up in wanted]

@@ -158,6 +158,7 @@ class RulerMark:
     short: str = ""  # what stands beside the factor where names have no room
     bold: bool = False
     opacity: float = 1.0
+    is_tick: bool = False  # Whether its line is not drawn, only a stroke on the ruler.
 
     @property
     def end(self) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.methods import SIGNS
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.front.forms import form_caption, form_note
 from dpsco_app.front.nested import POSSIBLE, NestedPanel
 from dpsco_app.front.panel import FrontPanel
@@ -14,12 +14,13 @@ from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import words_for
-from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound, method_card
 from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 CLOSE_BELOW = 1 / 1.35
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
+ONLY_ZCDP = "binds algorithms that satisfy zCDP, as those with Gaussian noise; others may be below"
 # What the table says below a row's name.
 NOTES = {
     "promise for all data": WINDOW_NOTE,
@@ -164,7 +165,7 @@ def _rows(
             end=max(line.y[-1], edge),
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
-            note=NOTES.get(line.name, _method_note(panel, line.key)),
+            note=_row_note(panel, line),
         )
         for line in lines
     ]
@@ -182,6 +183,16 @@ def _rows(
             )
         )
     return {row.key: row for row in rows}
+
+
+def _row_note(panel: FrontPanel, line: Line) -> str:
+    """Return what stands below the name of a line: what it is, or what it binds."""
+    if line.name in NOTES:
+        return NOTES[line.name]
+    if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":
+        is_of_zcdp = bound(line.key).card.privacy == "zcdp" and panel.scenario.rho is None
+        return ONLY_ZCDP if is_of_zcdp else ""
+    return _method_note(panel, line.key)
 
 
 def _method_note(panel: FrontPanel, key: str) -> str:

@@ -23,7 +23,7 @@ from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
 from dpsco_app.parts.options import SYMBOL, inside, rounded
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.base.cards import BoundCard
-from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.explain.window import Span
 from dpsco_core.results.measured import Measurement
@@ -58,7 +58,9 @@ class NestedPanel(FrontPanel):
             self.region = self._region()
             kept = [line for line in kept if line.key != "floor"]
         own = fano(self.scenario)
+        self._fano_tick: Line | None = None
         if own not in (*self._asked, view.named_bound(self.scenario)) and view.card != "proof":
+            self._fano_tick = next((line for line in kept if line.key == own), None)
             self.hidden += [line for line in kept if line.key == own]
             kept = [line for line in kept if line.key != own]
         shows_start = view.card == "proof" or bool(study.useless(self.x) and not self._is_hardest)
@@ -203,7 +205,22 @@ class NestedPanel(FrontPanel):
             )
             note = _limit_name(here.bound.card)
             rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
-        return rungs
+        return [*rungs, *self._fano_rung(base, edge)]
+
+    def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the tick of Fano's bound where another statement is the red region's edge."""
+        line = self._fano_tick
+        if line is None or self.study.overlay is not None:
+            return []
+        here = self.at(line.x, line.y)
+        if not here or line.key in {e.bound.card.slug for _, e in self.floor}:
+            return []
+        price = here[0] / base if base else 0.0
+        factor = f", ×{ratio_text(price)}" if price >= LEAST else ""
+        binds_fewer = bound(line.key).card.privacy == "zcdp" and self.scenario.rho is None
+        kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
+        rung = _rung(line, "", line.name, f"{kind}{factor}", here[0], edge)
+        return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
         """Return the names of the run that is kept for comparison."""
@@ -313,7 +330,7 @@ def _limit_name(card: BoundCard) -> str:
     """Return the name of the statement behind a limit, small beside it."""
     if card.of_law:
         return "proven for these data"
-    return short_name(card) if card.is_fano else f"{card.name.split(',')[0]} bound"
+    return short_name(card) if card.is_fano else inside(f"{card.name.split(',')[0]} bound")
 
 
 def _possible_hover(span: Span) -> str:

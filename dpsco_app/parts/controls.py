@@ -46,6 +46,8 @@ STYLE = f"""
 .st-key-methods_more button {{ min-height: 1.5rem; }}
 /* A slider's value stands beside its name, and what it is below: its own number is for a drag. */
 {SIDE} [class*=st-key-slider_] {{ position: relative; padding-bottom: 0.35rem; }}
+{SIDE} > :has({BOXES}) + [class*=st-key-slider_], {SIDE} > :is({BOXES}) + [class*=st-key-slider_] {{
+  margin-top: 0.6rem; }}
 {SIDE} [class*=st-key-slider_] label {{ min-height: 0; margin-bottom: 1.35rem; }}
 {SIDE} [class*=st-key-slider_] label > :last-child {{ flex: none; margin-left: 0.3rem; }}
 {SIDE} [class*=st-key-slider_] > :has(.about) {{ position: absolute; inset: 0 0 auto 0;
@@ -57,7 +59,7 @@ STYLE = f"""
 {SIDE} .about span {{ position: absolute; left: 0; top: 1.35rem; color: var(--quiet);
   font-size: 0.78rem; white-space: nowrap; }}
 {SIDE} [class*=st-key-slider_] :has(> * > input):not(:active) > :last-child {{ display: none; }}
-.st-key-{METHODS} {{ width: 100%; }}
+.st-key-{METHODS} {{ width: 100%; margin-bottom: 0.3rem; }}
 .st-key-{METHODS} button {{ width: 100%; justify-content: space-between; padding: 0.25rem 0.7rem; }}
 .st-key-{METHODS} button p {{ font-size: 0.8rem; white-space: nowrap; }}
 {CHIP} {{ background: var(--page) !important; min-height: 1.8rem; padding: 0 0.7rem; }}

@@ -180,7 +180,7 @@ BOXES = """svg => {
     return { text: one.textContent, left, top, right, bottom }
   })
   const found = {
-    notes: boxes(".annotation-text"), ticks: [boxes(".xtick text"), boxes(".x2tick text")],
+    notes: boxes(".annotation-text"), ticks: boxes(".xtick text"),
   }
   place.remove()
   return found
@@ -204,8 +204,7 @@ def test_a_picture_has_room_for_its_title_and_its_numbers(
     below = [note for note in boxes["notes"] if note is not title]
     assert title["bottom"] - title["top"] > 40  # it is wrapped
     assert all(note["top"] >= title["bottom"] for note in below)
-    for ticks in boxes["ticks"]:
-        row = sorted(ticks, key=lambda tick: tick["left"])
-        assert len(row) > 3
-        for left, right in itertools.pairwise(row):
-            assert left["right"] + 2 <= right["left"], (left["text"], right["text"])
+    row = sorted(boxes["ticks"], key=lambda tick: tick["left"])
+    assert len(row) > 3
+    for left, right in itertools.pairwise(row):
+        assert left["right"] + 2 <= right["left"], (left["text"], right["text"])

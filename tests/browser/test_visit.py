@@ -43,13 +43,18 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
     expect(page.get_by_text("In the address: seed must be an integer")).to_be_in_viewport()
     heading = page.get_by_role("heading", level=1)
     menu = page.get_by_role("navigation", name="App pages")
-    strip = page.locator(".st-key-views")
-    for links, places in ((menu, MENU), (strip, VIEWS[0])):
-        for slug, name in places.items():
-            link = links.get_by_role("link", name=name, exact=True)
-            assert path_of(link) == slug.replace(EXPLORE, "")
-    for links, slug in ((menu, "bounds"), (menu, EXPLORE), (strip, "one-run")):
+    for slug, name in MENU.items():
+        assert path_of(menu.get_by_role("link", name=name, exact=True)) == slug.replace(EXPLORE, "")
+    other_views = page.get_by_role("button", name="⋯", exact=True)
+    other_views.click()
+    others = page.get_by_test_id("stPopoverBody")
+    for slug in set(VIEWS[0]) - {EXPLORE}:
+        assert path_of(others.get_by_role("link", name=PLACES[slug], exact=True)) == slug
+    page.keyboard.press("Escape")
+    for links, slug in ((menu, "bounds"), (menu, EXPLORE), (others, "one-run")):
         before = heading.inner_text()
+        if links is others:
+            other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(before, timeout=20_000)
         if slug != EXPLORE:  # Explore is left before it is whole

@@ -24,14 +24,14 @@ from playwright.sync_api import Browser, Page, Route
 
 from deploy.live.build import build
 from deploy.live.engine import EngineMissing
-from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.parts.presets import FIRST
 from tests.browser.conftest import browser_type_launch_args
 
 __all__ = ["browser_type_launch_args"]
 
 ROOT = Path(__file__).resolve().parents[2]
 # Two of the presets, which take a second each: `make site` prepares all.
-PREPARED = (DEFAULT.slug, "hardest-input")
+PREPARED = (FIRST.slug, "hardest-input")
 # And three of the lessons: a number, a choice, and two figures.
 TAUGHT = ("heavy-tails", "clipping", "epsilon")
 

@@ -204,7 +204,7 @@ def test_the_prepared_figure_is_there_and_axe_finds_nothing(
         expect(page.locator("#notes")).to_contain_text("hard instance")
         page.goto(live)
         state(page, "none")
-        expect(page.locator("#head h2")).to_contain_text("About 1.1 times the error")
+        expect(page.locator("#head h2")).to_contain_text("Privacy costs 3.4 times the error")
         expect(page.locator("#status")).to_contain_text("prepared figures")
         expect(page.locator("#figure .annotation").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpsco_app.front.story import TITLE, steps
-from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.parts.presets import FIRST
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.explain.why import why
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -74,7 +74,7 @@ def test_the_prepared_picture_answers_a_drag_as_the_library_does(
         expect(page.get_by_role("heading", level=1)).to_have_text("How a private mean is made")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         axe(page)
-        drag(page, DEFAULT.scenario)
+        drag(page, FIRST.scenario)
         expect(page.locator("#sample")).to_contain_text("not private itself")
         page.get_by_role("link", name="Curves").click()
         expect(page.locator("#figure .annotation").first).to_be_visible()
