@@ -1,0 +1,48 @@
+"""The ruler names what is proven, measured and impossible; CDP Fano is on it under any budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.figure.values import RulerMark
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_app.parts.presets import FIRST
+from dpsco_core.catalogue import bound
+from dpsco_core.results.report import evaluate
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+SMALL = replace(FIRST.scenario, trials=2, grid=(1000, 10_000))
+
+
+def ruler_of(scenario: Scenario) -> dict[str, RulerMark]:
+    """Return the marks of the ruler on a scenario's whole study, by name."""
+    whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+    ruler = front_figure([whole], View()).ruler
+    assert ruler is not None
+    return {rung.name: rung for rung in ruler.rungs}
+
+
+def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_algorithm() -> None:
+    rungs = ruler_of(SMALL)
+    names = {"Proven possible", "Proven limit", "CDP Fano", "With privacy", "Without privacy"}
+    assert set(rungs) == names
+    tick = rungs["CDP Fano"]
+    card = bound(tick.key).card
+    assert (card.is_fano, card.privacy) == (True, "zcdp")
+    assert tick.is_tick and not tick.text
+    assert "zCDP only" in tick.note
+    point = replace(SMALL, axis=None, grid=())
+    assert tick.at == pytest.approx(evaluate(point, bound(tick.key)).value)
+    assert not any(rung.is_tick for name, rung in rungs.items() if name != "CDP Fano")
+
+
+def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region() -> None:
+    scenario = replace(SMALL, epsilon=None, delta=None, rho=0.1)
+    rungs = ruler_of(scenario)
+    assert "weaker limit" in rungs["CDP Fano"].note
+    assert rungs["CDP Fano"].at < rungs["Proven limit"].at
