@@ -16,6 +16,10 @@ from streamlit.config import is_manually_set as is_manually_set
 from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
 from streamlit.navigation.page import StreamlitPage as StreamlitPage
 
+# What the browser says of a run: whether it came to its address by Back or Forward. `st` does not
+# tell; without it such an address is taken for one that the browser has not yet left.
+from streamlit.runtime.scriptrunner import get_script_run_ctx as get_script_run_ctx
+
 # The folder of the page. It is told to load Plotly at once, which saves half a second; the guard
 # allows its scripts by their hashes; and the page without a server takes its font.
 STATIC = Path(streamlit.__file__).parent / "static"

@@ -21,7 +21,7 @@ from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.parts import glossary
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.runs.turns import TURNS
-from dpsco_app.shell import teaching, window
+from dpsco_app.shell import teaching, visit, window
 from dpsco_app.shell.names import PLACES
 from dpsco_app.shell.places import menu_style, place
 from dpsco_app.shell.style import PAGE, shared_style
@@ -52,6 +52,7 @@ DRAW = {
 
 
 def main() -> None:
+    visit.note_way_back()
     st.set_page_config(
         page_title=TITLE,
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
