@@ -46,6 +46,11 @@ CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 # screen without a pointer nobody would.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
 
+# The buttons beside the sign of a running page, which are Stop. It leaves a page without what it
+# would have drawn below, and no word of that; the dashboard's own Cancel ends a run and draws the
+# whole page, and any control does. The sign itself stays, and so does that of a lost connection.
+STOP = "[data-testid=stStatusWidget] button"
+
 # A caption. Streamlit pales its letters to a contrast of 3.9 with the page, and those of code in it
 # further: 4.5 is the least that people with weak eyes can read.
 CAPTION = "[data-testid=stCaptionContainer]"
