@@ -16,6 +16,10 @@ from streamlit.config import is_manually_set as is_manually_set
 from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
 from streamlit.navigation.page import StreamlitPage as StreamlitPage
 
+# What the browser says of a run: whether it came to its address by Back or Forward. `st` does not
+# tell; without it such an address is taken for one that the browser has not yet left.
+from streamlit.runtime.scriptrunner import get_script_run_ctx as get_script_run_ctx
+
 # The folder of the page. It is told to load Plotly at once, which saves half a second; the guard
 # allows its scripts by their hashes; and the page without a server takes its font.
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -41,6 +45,11 @@ CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 # who opens "Link" would have to find out that the address can be copied by a click, and on a
 # screen without a pointer nobody would.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
+
+# The buttons beside the sign of a running page, which are Stop. It leaves a page without what it
+# would have drawn below, and no word of that; the dashboard's own Cancel ends a run and draws the
+# whole page, and any control does. The sign itself stays, and so does that of a lost connection.
+STOP = "[data-testid=stStatusWidget] button"
 
 # A caption. Streamlit pales its letters to a contrast of 3.9 with the page, and those of code in it
 # further: 4.5 is the least that people with weak eyes can read.

@@ -82,18 +82,27 @@ class Session:
         return LessonPath()
 
     def open(
-        self, page: Page[Any], query: Mapping[str, str], also_wrong: Iterable[str] = ()
+        self,
+        page: Page[Any],
+        query: Mapping[str, str],
+        also_wrong: Iterable[str] = (),
+        *,
+        is_whole: bool = False,
     ) -> None:
         """Open a page at an address; an empty one brings it back as it was left.
 
-        One without a scenario shows the visit's. On the page that is shown already, as on the way
-        back, an address is all that there is. `also_wrong` is what the host says of the address.
+        One without a scenario shows the visit's. `also_wrong` is what the host says of the address.
+        Where it `is_whole`, as on the way back and on the page that is shown already, it says all:
+        what it leaves out is at its default. But a study that is for reading has no address: the
+        way back to it is an empty one.
         """
-        is_here = self.page.name == page.name
-        left = None if is_here or query else self.views.get(page.name)
+        is_stored = page.name == CURVES.name and self.curves.is_read_only
+        is_whole &= bool(query) or not is_stored
+        is_whole |= self.page.name == page.name
+        left = None if is_whole or query else self.views.get(page.name)
         view, problems = page.from_query(query) if left is None else (left, [])
         scenario = None
-        if page.use is not None and (is_here or any(name in query for name in NAMES)):
+        if page.use is not None and (is_whole or any(name in query for name in NAMES)):
             scenario, wrong = links.read(query, sampling=page.use.sampling)
             problems[:0] = wrong
         self._turn_to(page)

@@ -21,7 +21,7 @@ from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.parts import glossary
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.runs.turns import TURNS
-from dpsco_app.shell import teaching, window
+from dpsco_app.shell import teaching, visit, window
 from dpsco_app.shell.names import PLACES
 from dpsco_app.shell.places import menu_style, place
 from dpsco_app.shell.style import PAGE, shared_style
@@ -52,11 +52,13 @@ DRAW = {
 
 
 def main() -> None:
+    visit.note_way_back()
+    mode = teaching.take()
     st.set_page_config(
         page_title=TITLE,
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
         layout="wide",
-        initial_sidebar_state=teaching.sidebar_width() or "auto",
+        initial_sidebar_state=teaching.SIDEBAR_WIDTH if mode.large else "auto",
         menu_items={"About": ABOUT},
     )
     st.html(shared_style(dark=is_dark()))
@@ -70,7 +72,7 @@ def main() -> None:
         st.set_page_config(page_title=f"{PLACES[page.url_path]} · {TITLE}")
     if page.url_path:  # a page other than the front page
         st.session_state[doors.GONE] = True
-    teaching.apply()
+    teaching.apply(mode)
     with TURNS.first_figure(), st.container(gap="xsmall", key=PAGE):
         page.run()
         glossary.draw_glossary()

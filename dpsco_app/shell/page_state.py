@@ -109,13 +109,18 @@ class PageState(Page[V]):
         if not here:
             session.leave()
         is_open = session.page.name == self.name
-        if not is_open or (query != state[f"{self.name}_written"] and not self._late(query)):
-            session.open(self, query, self._unknown())
+        is_way_back = state.get(visit.WAY_BACK, False)
+        is_new = query != state.get(f"{self.name}_written")
+        if not is_open or (is_new and (is_way_back or not self._late(query))):
+            session.open(self, query, self._unknown(), is_whole=is_way_back)
             state[f"{self.name}_written"] = query
             state[f"{self.name}_opening"] = not is_open
             self.put(cast(V, session.views[self.name]))
         else:
             session.look(self, self.current())
+        if is_way_back:
+            state[f"{self.name}_said"] = False
+            del state[visit.WAY_BACK]
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
         return list(session.wrong)
@@ -150,9 +155,14 @@ class PageState(Page[V]):
         st.session_state[f"{self.name}_left"] = view, visit.current().scenario
 
     def write(self, query: dict[str, str]) -> None:
-        """Put parameters into the address: those of other pages go, and what none knows stays."""
+        """Put parameters into the address: those of other pages go, and what none knows stays.
+
+        On the way back they are said even if they are those that the browser has named: it may have
+        heard since of the address of a page that was left before it was drawn.
+        """
         every, now = st.query_params.to_dict(), time.monotonic()
-        if query != {k: v for k, v in every.items() if k in KNOWN_SOMEWHERE}:
+        is_said = st.session_state.pop(f"{self.name}_said", True)
+        if not is_said or query != {k: v for k, v in every.items() if k in KNOWN_SOMEWHERE}:
             others = {k: v for k, v in every.items() if k not in KNOWN_SOMEWHERE}
             st.query_params.from_dict({**others, **query})
         before = urlencode(st.session_state.get(f"{self.name}_written", query))

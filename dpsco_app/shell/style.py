@@ -4,7 +4,7 @@ from functools import cache
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK
+from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK, STOP
 
 PAGE = "page"  # the key of the container that holds all of a page
 MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"  # as Streamlit marks a page
@@ -28,6 +28,7 @@ def shared_style(*, dark: bool) -> str:
   [class*="st-key-"][class*="figure_"] .trace {{ transition: none; }}
 }}
 {MENU_BOX} {{ max-height: 70vh !important; }}
+{STOP} {{ display: none; }}
 {COPY} {{ opacity: 1 !important; visibility: visible !important; }}
 :has(> [class*="st-key-first_side_"]) {{ flex: 3 1 0 !important; min-width: 0; }}
 :has(> [class*="st-key-second_side_"]) {{ flex: 2 1 0 !important; min-width: 0; }}

@@ -89,36 +89,37 @@ def listed(hide: str) -> list[str]:
     return [name.strip() for name in hide.split(",") if name.strip()]
 
 
-def apply() -> None:
-    """Apply what the address or the session says, before a page is drawn."""
-    query, teaching, problems = asked()
+def take() -> Teaching:
+    """Take over what the address asks for, once a run and before anything is drawn; return it.
+
+    What the address leaves out stays as the session has it.
+    """
+    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
+    teaching, problems = current(), list[str]()
+    if query:
+        teaching, problems = replace(ADDRESS, default=teaching).from_query(query)
     st.session_state[HELD] = teaching
     if query != ADDRESS.to_query(teaching):
-        others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
-        st.query_params.from_dict(others | ADDRESS.to_query(teaching))
         st.session_state[WRONG] = problems
+    return teaching
+
+
+def apply(teaching: Teaching) -> None:
+    """Write what holds into the address, and draw the style sheet that hides and enlarges.
+
+    To be called once the page is known: its path is in the address then.
+    """
+    query, address = ADDRESS.to_query(teaching), st.query_params.to_dict()
+    others = {k: v for k, v in address.items() if k not in (HIDE, TYPE)}
+    if address != others | query:
+        st.query_params.from_dict(others | query)
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
 
 
-def asked() -> tuple[dict[str, str], Teaching, list[str]]:
-    """Return what the address says, the teaching that it asks for, and what is wrong in it."""
-    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    if not query:
-        return query, current(), []
-    return query, *replace(ADDRESS, default=current()).from_query(query)
-
-
 def hides(name: str) -> bool:
-    """Whether a part of `PARTS` is hidden, as the address or the session says."""
-    _, teaching, _ = asked()
-    return name in listed(teaching.hide)
-
-
-def sidebar_width() -> int | None:
-    """Return the width of the sidebar in pixels, or None if it is the usual one."""
-    _, teaching, _ = asked()
-    return SIDEBAR_WIDTH if teaching.large else None
+    """Whether a part of `PARTS` is hidden in this session."""
+    return name in listed(current().hide)
 
 
 def controls_place() -> DeltaGenerator:

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from dpsco_app.parts.insides import get_script_run_ctx
 from dpsco_app.session.session import Session
 from dpsco_core.base.limits import DASHBOARD
 
 SESSION = "session"
+WAY_BACK = "visit_way_back"
 
 
 def current() -> Session:
@@ -14,3 +16,14 @@ def current() -> Session:
         st.session_state[SESSION] = Session(DASHBOARD)
     session: Session = st.session_state[SESSION]
     return session
+
+
+def note_way_back() -> None:
+    """Note that the browser came to this address by Back or Forward, if it says so.
+
+    To be called before anything is drawn: a run that is stopped before its page is opened leaves
+    the note to the run that takes its place, of which the browser says only that it is a move.
+    """
+    run = get_script_run_ctx()
+    if run is not None and run.is_history_navigation:
+        st.session_state[WAY_BACK] = True

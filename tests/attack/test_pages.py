@@ -24,7 +24,7 @@ from dpsco_app.parts import glossary
 from dpsco_app.shell import teaching
 from dpsco_app.shell.main import DRAW
 st.set_page_config(layout="wide")
-teaching.apply()
+teaching.apply(teaching.take())
 DRAW["{0}"]()
 glossary.draw_glossary()
 """

@@ -36,6 +36,20 @@ def test_streamlits_page_has_each_part_that_is_reached_into(
     expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
 
 
+def test_a_run_is_cancelled_by_the_dashboard_s_button_alone(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """Streamlit draws its Stop after half a second, beside the sign that something runs."""
+    page.goto(f"{dashboard}/?trials=200&grid=20000,50000&d=50&seed=4242")
+    stop = page.locator(insides.STOP)
+    expect(stop).to_have_text("Stop", use_inner_text=False)
+    expect(stop).to_have_css("display", "none")
+    expect(page.get_by_role("img", name="Running...")).to_be_visible()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("Stopped at")).to_be_visible()
+    ready(page, seconds=60)
+
+
 def test_on_a_phone_the_sidebar_opens_and_closes_by_its_buttons(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -149,10 +149,37 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
         expect_address(end)
     expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "3")
     for end in ends[1:]:
-        # As quick as a hand: what the page that is left has yet to say may come for so long.
-        page.wait_for_timeout(500)
         page.go_forward()
         expect_address(end)
+
+
+def test_what_a_page_that_was_left_says_late_is_neither_a_step_nor_the_address_of_another(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/bounds?d=3")
+    ready(page, seconds=60)
+    page.get_by_role("slider", name="Dimension d").press("ArrowRight")
+    page.wait_for_url(lambda url: url.endswith("?d=5"), timeout=20_000)
+    page.get_by_role("slider", name="Records n").press("ArrowRight")
+    page.wait_for_url(lambda url: "&d=5" in url, timeout=20_000)
+    ready(page, seconds=60)
+    again = """() => {
+      const before = history.length
+      const parameters = location.search.slice(1).split("&")
+      history.pushState({}, "", "/bounds?" + parameters.reverse().join("&"))
+      return history.length - before
+    }"""
+    assert page.evaluate(again) == 0
+    late = """() => new Promise((resolve) => {
+      addEventListener("popstate", () => {
+        history.replaceState({}, "", "/bounds?d=9")
+        resolve(location.href)
+      }, { once: true })
+      history.back()
+    })"""
+    assert page.evaluate(late).endswith("/bounds?d=9")
+    page.wait_for_url(lambda url: url.endswith("/bounds?d=5"), timeout=20_000)
+    expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "5")
 
 
 LINKS = """<body data-test-script-state="notRunning">

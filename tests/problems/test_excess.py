@@ -101,8 +101,10 @@ def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: A
     for _ in range(10):
         products = gradients @ (in_ball(example, rng) - best)
         assert products.mean() >= -SIGMAS * products.std() / math.sqrt(N)
-    # And the gradient is not 0, as the constants say.
-    assert (np.abs(gradients.mean(axis=0)) > SIGMAS * error).any()
+    # And the gradient is not 0, as the constants say. They are cautious where a loss with a kink is
+    # flat at its minimum, as the hinge loss on a spike whose margin can pass 1.
+    is_flat = not gradients.any() and math.isinf(example.constants.smoothness)
+    assert is_flat or (np.abs(gradients.mean(axis=0)) > SIGMAS * error).any()
 
 
 @each("law", ORDINARY)

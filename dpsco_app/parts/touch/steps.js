@@ -21,11 +21,13 @@ const isDrawn = () => placeOf(page.places) === page.place
   && sorted(location.search) === sorted(page.address)
 
 // What comes while somebody is on the way back may be late, of a page that was left: it leads to no
-// other place.
+// other place. And the same parameters in another order or spelling are no step.
 const step = (push, replace) => (state, title, url) => {
-  const other = new URL(url ?? location.href, location.href).pathname !== location.pathname
-  if (isBack && other) return
-  if (!isBack && isDrawn()) push(state, title, url)
+  const { pathname, search } = new URL(url ?? location.href, location.href)
+  const isElsewhere = pathname !== location.pathname
+  if (isBack && isElsewhere) return
+  const isStep = isElsewhere || sorted(search) !== sorted(location.search)
+  if (!isBack && isStep && isDrawn()) push(state, title, url)
   else replace(state, title, url)
 }
 

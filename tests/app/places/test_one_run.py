@@ -49,7 +49,9 @@ BASE = BASES["one_run"]
 POINT = replace(BASE, problem="quadratic", n=500, d=3, trials=1)
 SCRIPT = """
 import streamlit as st
+from dpsco_app.shell import teaching
 from dpsco_app.shell.main import DRAW
+teaching.take()
 st.set_page_config(layout="wide")
 DRAW["{0}"]()
 """

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.shell import page_state
+from dpsco_app.front.links import BASE
+from dpsco_app.pages.bounds.state import STATE as BOUNDS
+from dpsco_app.session.session import Session
+from dpsco_app.shell import page_state, teaching, visit
 from dpsco_app.shell.page_state import PageState
-from tests.app.pages import checked
+from dpsco_core.base.limits import DASHBOARD
+from tests.app.pages import ENTRY, SMALL, checked
 
 pytestmark = pytest.mark.folded  # what is folded away holds no control that is tried here
 SCRIPT = """
@@ -159,6 +164,67 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
     page.query_params = addresses[0]
     page = checked(page.select_slider(key="field_p").set_value(2.5).run())
     assert dict(page.query_params) == addresses[0]
+
+
+def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser says that it is one: without that, the page keeps what it was opened at."""
+    page = checked(at("bounds").run())
+    opened_at = dict(page.query_params)
+    page.query_params["p"] = "4"
+    page = checked(page.run())
+    page.query_params = opened_at
+    page = checked(page.run())
+    assert page.query_params["p"] == "4"
+    said: list[dict[str, str]] = []
+    query_params = type(st.query_params)
+    say = query_params.from_dict
+
+    def listen(self: Any, query: dict[str, str]) -> None:
+        said.append(query)
+        say(self, query)
+
+    monkeypatch.setattr(query_params, "from_dict", listen)
+    page.query_params = opened_at
+    page.session_state[visit.WAY_BACK] = True
+    page = checked(page.run())
+    assert page.select_slider(key="field_p").value == 2.0
+    # It may have heard of another address since.
+    assert said == [opened_at] == [dict(page.query_params)]
+    page = checked(page.run())
+    assert said == [opened_at]
+
+
+def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = AppTest.from_file(ENTRY, default_timeout=60)
+    page.query_params.update(SMALL | {"p": "3"})
+    checked(page.run())
+    checked(page.select_slider(key="field_p").set_value(4.0).run())
+    run = SimpleNamespace(is_history_navigation=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(visit, "get_script_run_ctx", lambda: run)
+        patch.setattr(teaching, "apply", st.stop)
+        page.query_params["p"] = "3"
+        page.run()
+    assert page.session_state[visit.WAY_BACK]
+    checked(page.run())
+    assert page.select_slider(key="field_p").value == 3.0
+    assert visit.WAY_BACK not in page.session_state
+
+
+def test_on_the_way_back_to_another_page_its_address_says_all() -> None:
+    page = AppTest.from_string(SCRIPT.format("privacy"), default_timeout=60)
+    page.session_state["elsewhere"] = True
+    page = checked(page.run())
+    session = Session(DASHBOARD)
+    session.open(BOUNDS, {"d": "5"})
+    page.session_state[visit.SESSION] = session
+    page.session_state["elsewhere"] = False
+    page.session_state[visit.WAY_BACK] = True
+    page = checked(page.run())
+    assert page.select_slider(key="field_d").value == BASE.d != 5
+    assert dict(page.query_params) == {}
 
 
 def leave(page: AppTest) -> None:

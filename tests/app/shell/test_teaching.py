@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front.address import Address
 from dpsco_app.front.links import BASE
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
@@ -145,3 +146,18 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     teaching, wrong = ADDRESS.from_query({k: v for k, v in query.items() if k in ("hide", "type")})
     assert (teaching, wrong) == (Teaching(hide="sidebar,privacy", type="large"), [])
     assert not hides_sidebar(page)
+
+
+def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each part of a page asks for what it has said, not for the address."""
+    read: list[dict[str, str]] = []
+    from_query = type(ADDRESS).from_query
+
+    def listen(address: Address[Teaching], query: dict[str, str]) -> tuple[Teaching, list[str]]:
+        read.append(query)
+        return from_query(address, query)
+
+    page = open_page(hide="sidebar", type="large")
+    monkeypatch.setattr(Address, "from_query", listen)
+    page = checked(page.run())
+    assert [query for query in read if "hide" in query] == [{"hide": "sidebar", "type": "large"}]
