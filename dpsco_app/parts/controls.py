@@ -46,8 +46,7 @@ STYLE = f"""
 .st-key-methods_more button {{ min-height: 1.5rem; }}
 /* A slider's value stands beside its name, and what it is below: its own number is for a drag. */
 {SIDE} [class*=st-key-slider_] {{ position: relative; padding-bottom: 0.35rem; }}
-{SIDE} > :has({BOXES}) + [class*=st-key-slider_], {SIDE} > :is({BOXES}) + [class*=st-key-slider_] {{
-  margin-top: 0.6rem; }}
+{SIDE} .st-key-slider_p {{ margin-top: 0.6rem; }}
 {SIDE} [class*=st-key-slider_] label {{ min-height: 0; margin-bottom: 1.35rem; }}
 {SIDE} [class*=st-key-slider_] label > :last-child {{ flex: none; margin-left: 0.3rem; }}
 {SIDE} [class*=st-key-slider_] > :has(.about) {{ position: absolute; inset: 0 0 auto 0;
