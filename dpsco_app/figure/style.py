@@ -25,7 +25,9 @@ def words_style(*, dark: bool) -> str:
 .head h2 small {{ font-size: 0.8125rem; font-weight: 400; color: {quiet}; }}
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
-.head .meaning {{ vertical-align: middle; margin: -0.4rem 0.6rem -0.4rem 0; }}
+.head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 1.1rem;
+  margin: -0.1rem 0 -0.5rem; }}
+.head .meaning span {{ display: inline-flex; align-items: center; gap: 0.4rem; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
@@ -58,5 +60,8 @@ def words_style(*, dark: bool) -> str:
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; min-height: 5.25rem; }}
   .head h2 br {{ display: none; }}
   .head.single h2 {{ font-size: 1.3rem; line-height: 1.7rem; min-height: 6.8rem; }}
+  .head .meaning {{ font-size: 0.8125rem; column-gap: 0.6rem; }}
+  .head .meaning > :first-child {{ width: 100%; }}
+  .head .meaning img {{ height: 1.7rem; width: auto; }}
 }}
 """

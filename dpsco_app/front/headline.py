@@ -40,7 +40,7 @@ def single_headline(
         price = row.price
         is_vague = price is not None and (is_open(price) or price.value < LEAST)
         if price is None or is_vague or math.isinf(price.value):
-            return (f"No private algorithm here beats ignoring the data {where}.", ""), ()
+            return (f"No chosen private algorithm beats ignoring the data {where}.", ""), ()
         return (first, AS_WELL[verdict]), ((mark, study.lead),)
     second, limit = _second_line(study, row, x)
     marks = [(mark, study.lead)] if mark else []
@@ -72,9 +72,9 @@ def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, 
     limits = limit_prices(study)
     if limits.get(place(x), 0.0) >= LEAST:
         edge = dict(region(study.scenario))[x]
-        limit = f"below {limit_text(limits[place(x)])}"
+        limit = f"under {limit_text(limits[place(x)])}"
         whom = bound_by(study.scenario, edge)
-        return f"No {whom} algorithm can bring it {limit}{_along(study.scenario, limits, x)}", limit
+        return f"No {whom} algorithm can promise {limit}{_along(study.scenario, limits, x)}", limit
     if row.price is not None and cost_words(row.price, "").startswith(LESS):
         reference = with_article(row.price.reference)
         why = WEAKNESS.get(row.price.reference, "could be improved without privacy, too")

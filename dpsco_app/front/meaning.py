@@ -1,62 +1,68 @@
-"""What private means, in one line and a picture: clip far records, average, add noise."""
+"""What private means, in one line with pictures: clip far records, average, add noise."""
 
 import base64
 import math
+from collections.abc import Iterator
 
 from dpsco_app.figure.colours import ACCENT, FAINT, INK
 from dpsco_app.figure.theme import Theme
 from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
-WORDS = "Hiding any one person: clip, average, add noise."
-OF_LOSSES = "Hiding any one person: clip gradients, add noise."
+# The steps, each with its picture.
+STEPS = (("clip", "clip far records"), ("average", "average"), ("noise", "add noise."))
+OF_LOSSES = (("clip", "clip gradients"), ("average", "average"), ("noise", "add noise."))
+WORDS = "Hiding any one person:"
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
-WIDTH, HEIGHT, RADIUS = 96, 34, 13
-CENTRE = 40.0, 17.0
-SHIFT = 9.0, -4.0  # The noise, in pixels.
+HEIGHT, RADIUS = 44, 17
+WIDTHS = {"clip": 108, "average": 44, "noise": 56}
+CENTRES = {"clip": 44.0, "average": 22.0, "noise": 22.0}
+SHIFT = 15.0, -6.0  # The noise, in pixels.
 # The angle and the length of twenty records, in multiples of the radius: two are far out.
 RECORDS = (
     *((2.4 * i, 0.25 + 0.038 * i) for i in range(18)),
     (0.25, 3.4),
-    (2.9, 2.6),
+    (2.9, 2.5),
 )
 
 
 def meaning(scenario: Scenario, theme: Theme) -> str:
-    """Return the line and its picture as HTML."""
-    words = WORDS if scenario.problem == MEAN else OF_LOSSES
-    return f"{_picture(theme)}<span>{words}</span>"
+    """Return the line and its pictures as HTML."""
+    steps = STEPS if scenario.problem == MEAN else OF_LOSSES
+    parts = (f"<span>{_picture(name, theme)}{words}</span>" for name, words in steps)
+    return f"<span class='meaning'><span>{WORDS}</span>{''.join(parts)}</span>"
 
 
-def _picture(theme: Theme) -> str:
-    x, y = CENTRE
+def _picture(step: str, theme: Theme) -> str:
+    box = f"0 0 {WIDTHS[step]} {HEIGHT}"
+    return picture(box, "".join(_parts(step, theme)), f"width='{WIDTHS[step]}'")
+
+
+def _parts(step: str, theme: Theme) -> Iterator[str]:
+    """Yield the shapes of a step: records on a ball, their mean, and where noise moves it."""
+    x, y = CENTRES[step], HEIGHT / 2
     faint, ink, accent = map(theme.colour, (FAINT, INK, ACCENT))
-    parts = [
+    yield (
         f"<circle cx='{x}' cy='{y}' r='{RADIUS}' fill='none' stroke='{faint}' "
         "stroke-dasharray='2 2'/>"
-    ]
+    )
+    records = ink if step == "clip" else faint
     for angle, length in RECORDS:
         a, b = RADIUS * math.cos(angle), 0.8 * RADIUS * math.sin(angle)
-        if length > 1:
-            size = math.hypot(a, b) / RADIUS
-            ends = [(x + a * k, y + b * k) for k in (length, 1 / size)]
-            (u, v), (s, t) = ends
-            parts.append(
-                f"<line x1='{u:.1f}' y1='{v:.1f}' x2='{s:.1f}' y2='{t:.1f}' stroke='{faint}'/>"
-                f"<circle cx='{u:.1f}' cy='{v:.1f}' r='1.6' fill='none' stroke='{faint}'/>"
-                f"<circle cx='{s:.1f}' cy='{t:.1f}' r='1.8' fill='{ink}'/>"
-            )
-        else:
-            parts.append(
-                f"<circle cx='{x + a * length:.1f}' cy='{y + b * length:.1f}' r='1.5' "
-                f"fill='{ink}'/>"
-            )
-    u, v = x + SHIFT[0], y + SHIFT[1]
-    parts.append(
-        f"<path d='M{x} {y}L{u} {v}' stroke='{accent}' stroke-width='1.5'/>"
-        f"<circle cx='{u}' cy='{v}' r='3' fill='{accent}'/>"
-    )
-    return picture(f"0 0 {WIDTH} {HEIGHT}", "".join(parts), f"class='meaning' width='{WIDTH}'")
+        reach = min(length, RADIUS / math.hypot(a, b))
+        s, t = x + a * reach, y + b * reach
+        if length > 1 and step == "clip":
+            u, v = x + a * length, y + b * length
+            yield f"<path d='M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}' stroke='{faint}'/>"
+            yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='2' fill='none' stroke='{ink}'/>"
+        yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='1.7' fill='{records}'/>"
+    if step == "average":
+        yield f"<circle cx='{x}' cy='{y}' r='4' fill='{accent}'/>"
+    if step == "noise":
+        u, v = x + SHIFT[0], y + SHIFT[1]
+        yield f"<circle cx='{x}' cy='{y}' r='3.3' fill='none' stroke='{accent}'/>"
+        yield f"<path d='M{x} {y}L{u} {v}' stroke='{accent}' stroke-width='1.6'/>"
+        yield f"<circle cx='{u}' cy='{v}' r='4' fill='{accent}'/>"
 
 
 def picture(box: str, parts: str, attributes: str) -> str:

@@ -30,6 +30,7 @@ from dpsco_core.results.measured import Measurement
 
 POSSIBLE = "possible"
 ENTERS = "not private, so it may be here"
+NEAR = 0.1  # Fano's bound is so near to the limit, relatively, that one label names both.
 PALE = 0.45  # opacity of what an open card does not ask about
 SHORT = {
     "Proven possible": "possible",
@@ -204,22 +205,31 @@ class NestedPanel(FrontPanel):
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
             note = _limit_name(here.bound.card)
+            name, fano_value = self._fano_here
+            if name and abs(fano_value / here.value - 1) <= NEAR:
+                note += f", near {name}"
             rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
         return [*rungs, *self._fano_rung(base, edge)]
 
-    def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the tick of Fano's bound where another statement is the red region's edge."""
+    @property
+    def _fano_here(self) -> tuple[str, float]:
+        """Name and value of Fano's bound, where another statement is the red region's edge."""
         line = self._fano_tick
-        if line is None or self.study.overlay is not None:
+        here = [] if line is None or self.study.overlay is not None else self.at(line.x, line.y)
+        if line is None or not here or line.key in {e.bound.card.slug for _, e in self.floor}:
+            return "", 0.0
+        return line.name, here[0]
+
+    def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the tick of Fano's bound, where the label of the edge does not name it."""
+        line, (name, value) = self._fano_tick, self._fano_here
+        if line is None or not name or abs(value / dict(self.floor)[self.x].value - 1) <= NEAR:
             return []
-        here = self.at(line.x, line.y)
-        if not here or line.key in {e.bound.card.slug for _, e in self.floor}:
-            return []
-        price = here[0] / base if base else 0.0
+        price = value / base if base else 0.0
         factor = f", ×{ratio_text(price)}" if price >= LEAST else ""
         binds_fewer = bound(line.key).card.privacy == "zcdp" and self.scenario.rho is None
         kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
-        rung = _rung(line, "", line.name, f"{kind}{factor}", here[0], edge)
+        rung = _rung(line, "", name, f"{kind}{factor}", value, edge)
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:

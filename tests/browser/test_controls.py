@@ -63,11 +63,11 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     slider.focus()
     limit = page.get_by_test_id("stSlider").filter(has_text="Privacy budget ε").get_by_text("0.01")
     expect(limit).to_be_visible()
-    box, above = limit.bounding_box(), words.bounding_box()
-    following = page.get_by_text("Failure probability δ", exact=True).first.bounding_box()
-    assert box is not None and above is not None and following is not None
-    assert above["y"] + above["height"] <= box["y"]
-    assert box["y"] + 0.85 * box["height"] <= following["y"]  # its letters end there
+    box, words_box = limit.bounding_box(), words.bounding_box()
+    next_name = page.get_by_text("Failure probability δ", exact=True).first.bounding_box()
+    assert box is not None and words_box is not None and next_name is not None
+    assert words_box["y"] + words_box["height"] <= box["y"]
+    assert box["y"] + 0.85 * box["height"] <= next_name["y"]  # its letters end there
     button = page.get_by_role("button", name="Export", exact=True)
     button.click()
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()

@@ -47,13 +47,13 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
         assert path_of(menu.get_by_role("link", name=name, exact=True)) == slug.replace(EXPLORE, "")
     other_views = page.get_by_role("button", name="⋯", exact=True)
     other_views.click()
-    others = page.get_by_test_id("stPopoverBody")
+    entries = page.get_by_test_id("stPopoverBody")
     for slug in set(VIEWS[0]) - {EXPLORE}:
-        assert path_of(others.get_by_role("link", name=PLACES[slug], exact=True)) == slug
+        assert path_of(entries.get_by_role("link", name=PLACES[slug], exact=True)) == slug
     page.keyboard.press("Escape")
-    for links, slug in ((menu, "bounds"), (menu, EXPLORE), (others, "one-run")):
+    for links, slug in ((menu, "bounds"), (menu, EXPLORE), (entries, "one-run")):
         before = heading.inner_text()
-        if links is others:
+        if links is entries:
             other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(before, timeout=20_000)

@@ -91,7 +91,7 @@ def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     public = study.at("mean.sample", x)
     assert public is not None and floor > public.mean
     limit = f"below {limit_text(floor / public.mean)}"
-    assert said.headline[1].startswith(f"No private algorithm can bring it {limit}: more records")
+    assert said.headline[1].startswith(f"No private algorithm can promise {limit}: more records")
     assert said.headline[0].endswith("on the hardest data known with such a tail.")
     assert (limit, LIMIT) in said.marks
 
@@ -144,7 +144,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = of(replace(at, offset=0.01))
     said = say(blind)
-    assert said.plain.startswith("No private algorithm here beats ignoring the data on Student")
+    assert said.plain.startswith("No chosen private algorithm beats ignoring the data on Student")
     row = blind.at("mean.clipped", None)
     assert row is not None
     assert small(said).replace(NO_BREAK, " ") == (

@@ -99,7 +99,7 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
     factors = sorted((float(match[1]) for match in matches if match), reverse=True)
     assert factors == pytest.approx([value / at[-1] for value in at], rel=0.04)
     limit = limit_text(at[2] / at[-1])
-    assert f"No private algorithm can bring it below {limit}" in headline(page)
+    assert f"No private algorithm can promise under {limit}" in headline(page)
     assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline(page)
 
 
