@@ -12,7 +12,7 @@ from dpsco_core.scenario import Scenario
 # The steps, each with its picture.
 STEPS = (("clip", "clip far records"), ("average", "average"), ("noise", "add noise."))
 OF_LOSSES = (("clip", "clip gradients"), ("average", "average"), ("noise", "add noise."))
-WORDS = "Hiding any one person:"
+WORDS = "Hiding each person:"
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
 HEIGHT, RADIUS = 44, 17
 WIDTHS = {"clip": 108, "average": 44, "noise": 56}

@@ -28,7 +28,8 @@ def ruler_of(scenario: Scenario) -> dict[str, RulerMark]:
 
 
 def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_algorithm() -> None:
-    rungs = ruler_of(SMALL)
+    scenario = replace(SMALL, d=5)
+    rungs = ruler_of(scenario)
     names = {"Proven possible", "Proven limit", "CDP Fano", "With privacy", "Without privacy"}
     assert set(rungs) == names
     tick = rungs["CDP Fano"]
@@ -36,13 +37,19 @@ def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_al
     assert (card.is_fano, card.privacy) == (True, "zcdp")
     assert tick.is_tick and not tick.text
     assert "zCDP only" in tick.note
-    point = replace(SMALL, axis=None, grid=())
+    point = replace(scenario, axis=None, grid=())
     assert tick.at == pytest.approx(evaluate(point, bound(tick.key)).value)
     assert not any(rung.is_tick for name, rung in rungs.items() if name != "CDP Fano")
 
 
+def test_where_both_limits_are_near_one_label_names_them_both() -> None:
+    rungs = ruler_of(SMALL)
+    assert "CDP Fano" not in rungs
+    assert rungs["Proven limit"].note == "packing bound, near CDP Fano"
+
+
 def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region() -> None:
-    scenario = replace(SMALL, epsilon=None, delta=None, rho=0.1)
+    scenario = replace(SMALL, d=5, epsilon=None, delta=None, rho=0.1)
     rungs = ruler_of(scenario)
     assert "weaker limit" in rungs["CDP Fano"].note
     assert rungs["CDP Fano"].at < rungs["Proven limit"].at
