@@ -22,7 +22,8 @@ from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 # The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
 # (epsilon, delta) ones, and with delta = 0 pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
-Level = tuple[float, ...]  # (rho,), or (epsilon, delta)
+# A level is (rho,) or (epsilon, delta).
+Level = tuple[float, ...]
 
 
 class WordPrior(ABC):
@@ -53,9 +54,9 @@ def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
     return words.left(argument, level)
 
 
-def tabulated(last: float, left: Callable[[Floats], Floats]) -> Falling:
-    """Return a function of b up to `last` that never rises, beyond which it counts as 0."""
-    counts = some_counts(last)
+def tabulated(largest: float, left: Callable[[Floats], Floats]) -> Falling:
+    """Return a function of b up to `largest` that never rises, beyond which it counts as 0."""
+    counts = some_counts(largest)
     return falling(counts, np.maximum(left(counts), 0.0))
 
 
@@ -82,5 +83,5 @@ def best(
     loss = left_after(words, argument, level)
     value = averaged(loss, spike_exponent(moment_order), n)
     low = min(0.03 / n, largest / 50)
-    high = min(largest, 4 * (loss.last + 1) / n)
+    high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

@@ -32,8 +32,10 @@ def one_hot_at(
     setting: Setting, problem: type[LinearModelProblem], privacy: Privacy
 ) -> OneHotBounds | None:
     """Return the bounds of a problem's loss at a setting; None where a constant is missing."""
-    known, scale, level = setting.constants, moment_scale(setting), level_at(setting, privacy)
-    if not (0 < scale < math.inf and known.diameter < math.inf and known.mean_gradient_bound > 0):
+    constants, scale, level = setting.constants, moment_scale(setting), level_at(setting, privacy)
+    if not (
+        0 < scale < math.inf and constants.diameter < math.inf and constants.mean_gradient_bound > 0
+    ):
         return None
     corner = hidden_corner(setting.body)
     if level is None or corner is None or problem.guess is None:
@@ -45,8 +47,8 @@ def one_hot_at(
         guess=problem.guess,
         level=level,
         scale=scale,
-        mean_bound=known.mean_gradient_bound,
-        diameter=known.diameter,
+        mean_bound=constants.mean_gradient_bound,
+        diameter=constants.diameter,
     )
 
 

@@ -16,8 +16,9 @@ from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
-Level = tuple[float, float] | float  # (epsilon, delta), or rho
-# takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b
+# A level is (epsilon, delta), or rho under zCDP.
+Level = tuple[float, float] | float
+# It takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b.
 Left = Callable[[Floats], Floats]
 
 
@@ -87,7 +88,7 @@ def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = 
         left,
         n,
         chance,
-        # beyond it the terms are below 1e-12, and may be dropped
+        # Beyond this count the terms are below 1e-12, and may be dropped.
         largest=math.floor(min(30 * count + 30, 1e15)),
         scale=max(1.0, 0.1 * count),
         fine=fine,

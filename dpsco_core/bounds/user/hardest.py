@@ -65,6 +65,6 @@ def _hardest_tracing(
     q = users.best(largest, shapes)
     return {
         "spike_probability": max(
-            (records.at("l2", pooled, shape), pooled), (users.at(q, shapes), q)
+            (records.value_at("l2", pooled, shape), pooled), (users.value_at(q, shapes), q)
         )[1]
     }

@@ -341,7 +341,7 @@ def test_at_exponent_2_the_bound_is_that_of_the_l2_ball() -> None:
 def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
     left = left_after(BlockWords(groups=1), "two-sided", (0.1,))
     counts = np.arange(10.0)
-    ball = two_sided.curve(5, "linear").at(0.1 * (1 - 2**-5) * counts**2)
+    ball = two_sided.curve(5, "linear").value_at(0.1 * (1 - 2**-5) * counts**2)
     assert left(counts) == pytest.approx(ball, abs=2e-4)
 
 
