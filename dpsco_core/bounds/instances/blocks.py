@@ -17,8 +17,9 @@ from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.distance import DISTANCES, chance
 from dpsco_core.bounds.instances.expectiles import log_cube, omega
 from dpsco_core.bounds.instances.groups import Falling, group_delta, log_expm1
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.two_sided import least_loss_of_words, sum_of_signs
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 from dpsco_core.geometry.geometries import GROUP_SIZE
 
 _TILTS, _LEVELS = 1200, 240
@@ -52,11 +53,12 @@ class BlockWords(WordPrior):
 
     def left(self, argument: Argument, level: Level) -> Falling:
         if argument == "two-sided":
-            return self._two_sided(level[0])
+            return self._two_sided(rho_of(level))
         if argument == "fano":
-            largest_count = math.sqrt((1.5 * math.log(self.count) + 4) / level[0])
-            return tabulated(largest_count, lambda count: self._undecoded(level[0] * count**2))
-        epsilon, delta = level
+            rho = rho_of(level)
+            largest_count = math.sqrt((1.5 * math.log(self.count) + 4) / rho)
+            return tabulated(largest_count, lambda count: self._undecoded(rho * count**2))
+        epsilon, delta = epsilon_delta(level)
         largest_count = (math.log(self.count) + 30) / epsilon
         return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
 

@@ -15,8 +15,9 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.groups import Falling, group_delta
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.two_sided import least_loss_of_words
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
 # The range of the share of answers that name a word has so many parts.
 _SHARES = 64
@@ -55,8 +56,8 @@ class CornerWords(WordPrior):
 
     def left(self, argument: Argument, level: Level) -> Falling:
         if argument in ("two-sided", "fano"):
-            return self._concentrated(argument, level[0])
-        epsilon, delta = level
+            return self._concentrated(argument, rho_of(level))
+        epsilon, delta = epsilon_delta(level)
         largest_count = (math.log(self.count) + 30) / epsilon
         return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
 

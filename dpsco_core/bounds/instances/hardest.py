@@ -19,6 +19,7 @@ from dpsco_core.bounds.instances import (
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
 from dpsco_core.bounds.instances.cubes import hardest_cube, has_cubes, holds_whole_cube
+from dpsco_core.bounds.instances.level import binding_level
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
@@ -26,7 +27,7 @@ from dpsco_core.bounds.instances.tracing import (
     concentrated_leakage,
     hardest_tracing,
 )
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, words_bound
+from dpsco_core.bounds.instances.words import Argument, WordPrior, words_bound
 from dpsco_core.bounds.instances.words import best as best_words
 from dpsco_core.data import words as words_laws
 from dpsco_core.data.hard import HardInstance, Hypercube, Spike
@@ -231,12 +232,10 @@ def hardest_words(
     largest = spikes.largest_probability(words.weight, moment_order, mean_bound)
     if largest == 0:
         return 0.0
+    level = binding_level(budget)
     arguments: tuple[Argument, ...] = ("approx",)
-    level: Level
     if isinstance(budget, ZCDP):
-        arguments, level = ("two-sided", "fano"), (budget.rho,)
-    else:
-        level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
+        arguments = ("two-sided", "fano")
     tried = (best_words(words, a, n, moment_order, level, largest) for a in arguments)
     return max(
         (words_bound(words, a, q, n, moment_order, level), q)

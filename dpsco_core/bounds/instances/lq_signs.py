@@ -18,7 +18,8 @@ from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.expectiles import products
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.groups import Falling
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class SignWords(WordPrior):
     def left(self, argument: Argument, level: Level) -> Falling:
         d = self.d
         if argument in ("two-sided", "fano"):
-            rho = level[0]
+            rho = rho_of(level)
             if argument == "two-sided":
                 return self._two_sided(rho)
             largest_count = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
@@ -70,7 +71,8 @@ class SignWords(WordPrior):
                 return self.carried(np.where(count > 0, left, math.sqrt(d)))
 
             return tabulated(largest_count, by_distance)
-        epsilon, delta = min(level[0], 600.0), level[1]  # One spike leaves nothing from there on.
+        epsilon, delta = epsilon_delta(level)
+        epsilon = min(epsilon, 600.0)  # One spike leaves nothing from there on.
         packed = products("linear", d, epsilon, delta)
 
         def by_groups(count: Floats) -> Floats:

@@ -13,17 +13,15 @@ from typing import Literal
 
 import numpy as np
 
-from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, maximise
 from dpsco_core.bounds.instances.groups import Falling, falling, some_counts
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import averaged
 from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
 # The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
 # (epsilon, delta) ones, and with delta = 0 pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
-# A level is (rho,) or (epsilon, delta).
-Level = tuple[float, ...]
 
 
 class WordPrior(ABC):
@@ -36,21 +34,15 @@ class WordPrior(ABC):
 
     @abstractmethod
     def left(self, argument: Argument, level: Level) -> Falling:
-        """Return what is left of the loss at b spikes, for algorithms of a level."""
+        """Return what is left of the loss at b spikes, for algorithms of a level.
 
-
-def check_level(argument: Argument, level: Level) -> None:
-    """Raise `InvalidInput` unless the level is one of the algorithms that an argument binds."""
-    name = "epsilon" if argument == "approx" else "rho"
-    require(level[0] > 0, name, "positive", level[0])
-    if argument == "approx":
-        require(0 <= level[1] < 1, "delta", "at least 0 and below 1", level[1])
+        Raises `InvalidInput` if the level is not one of the algorithms that the argument binds.
+        """
 
 
 @lru_cache(maxsize=512)
 def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
-    """Return what is left of the loss at b spikes; kept."""
-    check_level(argument, level)
+    """Return what is left of the loss at b spikes; a cache keeps it."""
     return words.left(argument, level)
 
 

@@ -23,10 +23,9 @@ from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
+from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
-from dpsco_core.bounds.losses.hidden_parameter import level_at
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.data.hidden.corner_labels import CornerLabels
 from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.problems import Hinge, Logistic

@@ -20,9 +20,9 @@ from dpsco_core.bounds.euclidean.conditions import DIAMETER
 from dpsco_core.bounds.euclidean.conditions import LIPSCHITZ as BOUNDED_GRADIENTS
 from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
-from dpsco_core.bounds.losses.hidden_parameter import level_at
-from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt_square
+from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt_square
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.data.hidden.far_points import FAR, FarPoints
 from dpsco_core.problems import GeometricMedian

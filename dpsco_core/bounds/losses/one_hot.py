@@ -21,7 +21,8 @@ import numpy as np
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
-from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt
+from dpsco_core.bounds.instances.level import Level
+from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.problems.guesses import Guess
 

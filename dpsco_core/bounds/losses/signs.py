@@ -14,23 +14,10 @@ import numpy as np
 
 from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_overlap
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.bounds.instances.level import Level
 
-# A level is (epsilon, delta), or rho under zCDP.
-Level = tuple[float, float] | float
 # It takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b.
 Left = Callable[[Floats], Floats]
-
-
-def binding_level(budget: Budget) -> Level:
-    """Return the budget as the bounds count it that bind all of its algorithms."""
-    match budget:
-        case ZCDP(rho=rho):
-            return rho
-        case PureDP(epsilon=epsilon):
-            return epsilon, 0.0
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return epsilon, delta
 
 
 def unknown_sign(information: Floats) -> Floats:

@@ -20,10 +20,11 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     region_of_means,
     risk_card,
 )
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level, prior_within
+from dpsco_core.bounds.instances.level import level_at
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.spikes import largest_probability
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, best, words_bound
+from dpsco_core.bounds.instances.words import Argument, WordPrior, best, words_bound
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
 from dpsco_core.bounds.lq.conditions import on_words, words_in
 from dpsco_core.geometry.base import ConstraintSet
@@ -32,14 +33,10 @@ from dpsco_core.problems.base import Setting
 WordsOf = Callable[[ConstraintSet], WordPrior | None]
 
 
-def level_at(setting: Setting, argument: Argument) -> Level | None:
-    """Return the level of the algorithms that an argument binds; None if the budget has none."""
-    return approximate_level(setting) if argument == "approx" else (setting.rho,)
-
-
 def _value(words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float) -> float:
     """Return the bound for moments of 1 and a set of size 1; 0 on a set without these words."""
-    words, level = words_in(setting, words_of), level_at(setting, argument)
+    words = words_in(setting, words_of)
+    level = level_at(setting, "approx" if argument == "approx" else "zcdp")
     if words is None or level is None:
         return 0.0
     n, order, q = setting.n, setting.moment_order, setting.spike_probability

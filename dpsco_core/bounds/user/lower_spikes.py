@@ -22,6 +22,7 @@ from dpsco_core.bounds.instances import packing
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -31,7 +32,6 @@ from dpsco_core.bounds.instances.prior import (
 )
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.bounds.instances.two_sided import curve
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.bounds.mean import lower_information as information
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems.base import Setting

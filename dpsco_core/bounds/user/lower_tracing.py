@@ -18,6 +18,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -35,7 +36,6 @@ from dpsco_core.bounds.instances.tracing import (
     median_gain,
     tracing_shape,
 )
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems.base import Setting
 

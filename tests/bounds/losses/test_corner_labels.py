@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.corner_labels import (
     CORNER_RISKS,
     CornerBounds,
@@ -18,7 +19,6 @@ from dpsco_core.bounds.losses.corner_labels import (
     logistic_excess,
     missed,
 )
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.catalogue import bound
 from dpsco_core.data import CornerLabels
 from dpsco_core.geometry.geometries import Geometry

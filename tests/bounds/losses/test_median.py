@@ -12,8 +12,8 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
 from dpsco_core.bounds.instances.assouad import harmonic
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.median import hardest, median_bound
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.catalogue import bound
 from dpsco_core.data.hidden.far_points import FAR, FarPoints
 from dpsco_core.geometry.geometries import Geometry
