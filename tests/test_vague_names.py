@@ -61,7 +61,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core": 6.9,
     "dpsco_core/audit": 0.0,
     "dpsco_core/base": 1.3,
-    "dpsco_core/bounds": 6.4,
+    "dpsco_core/bounds": 0.1,
     "dpsco_core/cli": 0.0,
     "dpsco_core/data": 0.6,
     "dpsco_core/explain": 0.8,

@@ -67,11 +67,11 @@ class AtPlan:
     def __call__(self, setting: Setting) -> Terms:
         """Return the terms of the method's own run at `setting`, infinite where it cannot run."""
         try:
-            return self.of(self.method.plan(setting))
+            return self.terms_of_run(self.method.plan(setting))
         except NotApplicable:
             return dict.fromkeys(self.names, math.inf)
 
-    def of(self, plan: Plan) -> Terms:
+    def terms_of_run(self, plan: Plan) -> Terms:
         """Return the terms of the run with this plan."""
         return dict(zip(self.names, self.formula(plan), strict=True))
 
@@ -94,7 +94,7 @@ class Bound:
     # turns the terms' values into the bound's value: `sum` for most
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # Conditions of the statement. The value is still given where one fails, and said to be outside
-    # its hypotheses; but see `elsewhere`.
+    # its hypotheses; but see `set_failure`.
     hypotheses: tuple[Hypothesis, ...] = ()
     # letters of the formula that mean something else than in most bounds
     letters: tuple[Letter, ...] = ()
@@ -111,10 +111,10 @@ class Bound:
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         """Return the terms of the bound by name; of a bound on a run, of the run with this plan."""
         if plan is not None and isinstance(self.evaluate, AtPlan):
-            return dict(self.evaluate.of(plan))
-        return dict(self.evaluate(self.seen(setting)))
+            return dict(self.evaluate.terms_of_run(plan))
+        return dict(self.evaluate(self.setting_of_statement(setting)))
 
-    def seen(self, setting: Setting) -> Setting:
+    def setting_of_statement(self, setting: Setting) -> Setting:
         """Return the setting as the statement counts records: users, or all of their items.
 
         Of the law of the records only a bound for a law is told, which counts users whose items are
@@ -136,18 +136,18 @@ class Bound:
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
         """Return one sentence for every hypothesis that fails at `setting`."""
-        seen = self.seen(setting)
-        return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)
+        view = self.setting_of_statement(setting)
+        return tuple(s for s in (h.check(view) for h in self.hypotheses) if s)
 
-    def elsewhere(self, setting: Setting) -> str:
+    def set_failure(self, setting: Setting) -> str:
         """Return why a lower bound says nothing on the set of `setting`; empty where it does.
 
         Its hard instances are not in that set, so that its value would be about another one.
         """
         if self.card.kind == "upper":
             return ""
-        seen = self.seen(setting)
-        return next((s for h in self.hypotheses if h.is_about_set and (s := h.check(seen))), "")
+        view = self.setting_of_statement(setting)
+        return next((s for h in self.hypotheses if h.is_about_set and (s := h.check(view))), "")
 
 
 def bound_like(

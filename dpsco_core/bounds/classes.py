@@ -10,7 +10,8 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP, concentrated_rho, pure_epsilon
 from dpsco_core.problems.base import Setting
 
-ROUNDING = 1e-12  # the relative rounding of a certified constant
+# Certified constants may differ by this relative rounding.
+ROUNDING = 1e-12
 _MOMENTS = (COORDINATE, DIRECTIONAL, VARIANCE, BOUNDED)
 
 
@@ -25,14 +26,14 @@ def binding(budget: Budget) -> tuple[Privacy, ...]:
     return ("none", "zcdp") if isinstance(budget, ZCDP) else ("none", "approx")
 
 
-def whom(card: BoundCard, budget: Budget | None = None) -> str:
+def name_bound_algorithms(card: BoundCard, budget: Budget | None = None) -> str:
     """Return which algorithms a lower bound binds, at a budget if there is one, after "every".
 
     Examples
     --------
     >>> from dpsco_core.catalogue import bound
     >>> from dpsco_core.privacy import PureDP
-    >>> whom(bound("lower.mean.tracing-cdp").card, PureDP(epsilon=1.0))
+    >>> name_bound_algorithms(bound("lower.mean.tracing-cdp").card, PureDP(epsilon=1.0))
     'zCDP algorithm (rho=0.5)'
     """
     match card.privacy:
@@ -41,11 +42,11 @@ def whom(card: BoundCard, budget: Budget | None = None) -> str:
         case "approx":
             return "(epsilon, delta)-DP algorithm"
         case "pure":
-            at = "" if budget is None else f" (epsilon={pure_epsilon(budget):.4g})"
-            return f"pure DP algorithm{at}"
+            budget_note = "" if budget is None else f" (epsilon={pure_epsilon(budget):.4g})"
+            return f"pure DP algorithm{budget_note}"
         case "zcdp":
-            at = "" if budget is None else f" (rho={concentrated_rho(budget):.4g})"
-            return f"zCDP algorithm{at}"
+            budget_note = "" if budget is None else f" (rho={concentrated_rho(budget):.4g})"
+            return f"zCDP algorithm{budget_note}"
 
 
 def laws_for(losses: LossClass) -> LawClass:
@@ -62,10 +63,10 @@ def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
     Of bounded gradients their bound is certified, and what follows from it: not how smooth the
     risk of a law is.
     """
-    known = setting.constants
+    constants = setting.constants
     if laws == BOUNDED:
         steep = replace(
-            known,
+            constants,
             minimum_variance=math.inf,
             smoothness=math.inf,
             sample_smoothness=math.inf,
@@ -74,10 +75,12 @@ def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
         return replace(setting, constants=steep, spike_probability=None)
     spread = math.sqrt(setting.d) * moment_scale(setting)
     widest = replace(
-        known,
+        constants,
         variance_trace=spread**2,
         minimum_variance=math.inf,
-        directional_moment=max(known.directional_moment, spread + known.mean_gradient_bound),
+        directional_moment=max(
+            constants.directional_moment, spread + constants.mean_gradient_bound
+        ),
         lipschitz=math.inf,
     )
     return replace(setting, constants=widest, spike_probability=None)
@@ -92,8 +95,8 @@ def covered(card: BoundCard, setting: Setting) -> tuple[LawClass, ...]:
     """
     classes = [card.laws]
     if card.laws in _MOMENTS and card.laws != COORDINATE:
-        here, worst = setting.constants, of_class(setting).constants
-        pairs = ((getattr(here, name), getattr(worst, name)) for name in card.laws.constants)
+        constants, worst = setting.constants, of_class(setting).constants
+        pairs = ((getattr(constants, name), getattr(worst, name)) for name in card.laws.constants)
         if all(own >= most * (1 - ROUNDING) for own, most in pairs):
             classes.append(COORDINATE)
     if card.laws in _MOMENTS and card.loss_class == MEAN:

@@ -46,13 +46,13 @@ def in_moment_units(setting: Setting) -> Setting:
     return replace(setting, constants=constants)
 
 
-def certified(text: str, what: str, number: Callable[[Setting], float]) -> Hypothesis:
+def certified(text: str, template: str, number: Callable[[Setting], float]) -> Hypothesis:
     """Return the condition that a number is finite; {p} in `what` stands for the moment order."""
 
     def check(setting: Setting) -> str:
         if math.isfinite(number(setting)):
             return ""
-        name = what.format(p=f"{setting.moment_order:g}")
+        name = template.format(p=f"{setting.moment_order:g}")
         return f"The problem certifies no {name}, which this bound needs."
 
     return Hypothesis(text=text, check=check)

@@ -18,7 +18,8 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
-Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
+# It takes (setting, form, largest norm of a mean).
+Value = Callable[[Setting, Form, float], float]
 
 
 def _other_set(setting: Setting) -> ConstraintSet | None:
@@ -41,13 +42,14 @@ def _sizes(setting: Setting, body: ConstraintSet, *, strong: bool) -> tuple[floa
     c = setting.constants
     reach = c.strong_convexity * body.l2_radius
     if isinstance(body, Symmetric):
-        most = max(0.0, c.mean_gradient_bound - reach) ** 2
-    else:  # products of points of a simplex are not negative
-        most = max(0.0, c.mean_gradient_bound**2 - reach**2)
-    return c.strong_convexity / scale, most / scale**2
+        largest_square = max(0.0, c.mean_gradient_bound - reach) ** 2
+    else:
+        # Inner products of points of a simplex are not negative.
+        largest_square = max(0.0, c.mean_gradient_bound**2 - reach**2)
+    return c.strong_convexity / scale, largest_square / scale**2
 
 
-def _known(setting: Setting, *, strong: bool) -> bool:
+def _is_certified(setting: Setting, *, strong: bool) -> bool:
     scale = moment_scale(setting)
     finite = 0 < scale < math.inf and math.isfinite(setting.constants.mean_gradient_bound)
     return finite and (not strong or setting.constants.strong_convexity > 0)
@@ -67,11 +69,11 @@ def _chosen(
     unit, room = _sizes(setting, body, strong=strong)
     n, order = setting.n, setting.moment_order
     if setting.spike_probability is not None:  # The data have the cube of their loss and budget.
-        own: Form = "squared" if strong else "l2"
-        cube, _ = hardest_cube(own, n, order, setting.budget, body)
+        data_form: Form = "squared" if strong else "l2"
+        cube, _ = hardest_cube(data_form, n, order, setting.budget, body)
     else:
         cube, _ = hardest_cube(form, n, order, _budget(setting, privacy), body, unit, room)
-    return cube, cube.within(unit, room)
+    return cube, cube.side_within(unit, room)
 
 
 def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
@@ -81,7 +83,7 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
         body = _other_set(setting)
         if body is None:
             return value(setting, form, cap)
-        if not _known(setting, strong=strong):
+        if not _is_certified(setting, strong=strong):
             return 0.0
         cube, side = _chosen(setting, body, form, privacy, strong=strong)
         fewer = replace(setting, d=cube.signs, constraint=None)
@@ -95,7 +97,7 @@ def within_cubes(on_ball: Hypothesis, privacy: Privacy, *, strong: bool) -> Hypo
 
     def check(setting: Setting) -> str:
         body, q = _other_set(setting), setting.spike_probability
-        if body is None or q is None or not _known(setting, strong=strong):
+        if body is None or q is None or not _is_certified(setting, strong=strong):
             return on_ball.check(setting)
         _, side = _chosen(setting, body, "l2", privacy, strong=strong)
         if mean_scale(q, setting.moment_order) <= side * (1 + 1e-9):

@@ -6,7 +6,8 @@ from dpsco_core.bounds.conditions import moment_scale
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (
     SCALE,
-    Letter("D", ""),  # an index inside the formula
+    # This letter is an index inside the formula.
+    Letter("D", ""),
     Letter("N", "number of words of the packing"),
     Letter("B", "number of spiked records, at random"),
 )

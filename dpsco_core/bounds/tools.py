@@ -12,8 +12,10 @@ from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, sm
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
-BETA = 0.05  # failure probability of the explicit high-probability forms
-PAPER_BETA = 0.1  # failure probability of Corollary 4.2
+# The explicit high-probability forms fail with this probability.
+BETA = 0.05
+# Corollary 4.2 fails with this probability.
+PAPER_BETA = 0.1
 SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 # The sharp bias of clipping at distance t from the mean: `hinge_bias`.
@@ -22,7 +24,8 @@ HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^
 IN_BALL = r"\min\{D,V\},\ V="
 BALL = (
     Letter("D", "diameter of the ball that holds the run's answer; infinite where none does"),
-    Letter("V", ""),  # what follows in the formula
+    # This letter is defined later in the formula.
+    Letter("V", ""),
 )
 PARTS = ("sampling", "clipping bias", "privacy noise")
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
@@ -43,7 +46,7 @@ class Parts:
     noise: float
 
     @property
-    def each(self) -> tuple[float, float, float]:
+    def values(self) -> tuple[float, float, float]:
         """The terms, in the order of `PARTS`."""
         return self.sampling, self.bias, self.noise
 
@@ -66,7 +69,7 @@ def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius:
     Where they combine to more than the diameter, they are scaled to it. Terms that say nothing of a
     run stay as they are (theory/bounds-of-runs.md, 2).
     """
-    value, diameter = combine(parts.each), 2 * radius
+    value, diameter = combine(parts.values), 2 * radius
     return parts.scaled(diameter / value) if diameter < value < math.inf else parts
 
 
@@ -79,7 +82,7 @@ def terms_of(formula: Callable[[Setting], Parts]) -> Callable[[Setting], Terms]:
     """Return the parts of a formula as named terms."""
 
     def terms(setting: Setting) -> Terms:
-        return dict(zip(PARTS, formula(setting).each, strict=True))
+        return dict(zip(PARTS, formula(setting).values, strict=True))
 
     return terms
 
@@ -124,11 +127,11 @@ def root_sum_square(values: tuple[float, ...]) -> float:
     return math.hypot(*values)
 
 
-def enough_records(text: str, needed: Callable[[Setting], int]) -> Hypothesis:
+def enough_records(text: str, smallest_n: Callable[[Setting], int]) -> Hypothesis:
     def check(setting: Setting) -> str:
-        least = needed(setting)
-        if setting.n >= least:
+        fewest = smallest_n(setting)
+        if setting.n >= fewest:
             return ""
-        return f"The statement needs n >= {text} = {least} records, and n={setting.n}."
+        return f"The statement needs n >= {text} = {fewest} records, and n={setting.n}."
 
     return Hypothesis(text=f"n >= {text}", check=check)

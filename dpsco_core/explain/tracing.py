@@ -68,7 +68,7 @@ class TracingProof:
     @property
     def bound(self) -> float:
         """The bound at this q and u."""
-        return self.bounds.at("l2", self.q, self.shape)
+        return self.bounds.value_at("l2", self.q, self.shape)
 
     def needed(self, error: float) -> float:
         r"""Return what the scores add up to at least, :math:`G/\alpha-u\alpha`, at an error > 0."""

@@ -12,7 +12,7 @@ from dpsco_core.base.law_classes import VARIANCE, LawClass
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.classes import covered, whom
+from dpsco_core.bounds.classes import covered, name_bound_algorithms
 from dpsco_core.catalogue import (
     BOUNDS,
     DISTRIBUTIONS,
@@ -115,7 +115,7 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
         note = ON_OWN_DATA  # scales cannot differ there
-    elsewhere = row.elsewhere(setting)
+    elsewhere = row.set_failure(setting)
     terms = row.terms(setting, plan)  # evaluated once: some need a search
     if refusals or elsewhere:
         terms = dict.fromkeys(terms, math.nan if elsewhere else math.inf)
@@ -127,7 +127,7 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
         failures=(*row.failures(setting), *refusals),
         applies=row.card.applies_to(problem_card(point.problem).loss_class),
         elsewhere=elsewhere,
-        binds=whom(row.card, point.budget) if row.card.kind == "lower" else "",
+        binds=name_bound_algorithms(row.card, point.budget) if row.card.kind == "lower" else "",
         note=note,
         covers=covered(row.card, setting) if row.card.kind == "upper" else (),
     )

@@ -75,14 +75,14 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
         assert at.spike_probability == law.spike_probability
         assert row.failures(at) == ()
         raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakage)
-        expected = unit * raw.at(form, law.spike_probability, law.shape)
+        expected = unit * raw.value_at(form, law.spike_probability, law.shape)
         assert row.value(at) == pytest.approx(expected, rel=1e-12)
     # The data are as hard as they can be for the first of them, at their shape and spread.
     own = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
     raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own])
     cap = largest_tracing_probability(9, 3.0, math.inf if form == "linear" else 3.0, CONCENTRATED)
-    grid = [raw.at(form, float(q), law.shape) for q in np.geomspace(cap * 1e-4, cap, 600)]
-    assert raw.at(form, law.spike_probability, law.shape) >= max(grid) * (1 - 1e-6)
+    grid = [raw.value_at(form, float(q), law.shape) for q in np.geomspace(cap * 1e-4, cap, 600)]
+    assert raw.value_at(form, law.spike_probability, law.shape) >= max(grid) * (1 - 1e-6)
 
 
 def test_under_zcdp_a_bound_on_approximate_privacy_says_that_it_is_not_for_it():

@@ -30,7 +30,7 @@ RUNS = [
 
 def planned(bound: Bound, at: Setting, **fields: str) -> Plan:
     assert isinstance(bound.evaluate, AtPlan)
-    return replace(bound.evaluate.method, **fields).plan(bound.seen(at))  # type: ignore[type-var]
+    return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(at))  # type: ignore[type-var]
 
 
 def drowned(bound: Bound) -> Setting:

@@ -19,7 +19,7 @@ from dpsco_core.base.law_classes import (
 )
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import AtPlan
-from dpsco_core.bounds.classes import binding, covered, of_class, whom
+from dpsco_core.bounds.classes import binding, covered, name_bound_algorithms, of_class
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import Setting
@@ -75,10 +75,10 @@ def values(which: Bound, setting: Setting, changed: Setting) -> tuple[float, flo
     if not isinstance(which.evaluate, AtPlan):
         return which.value(setting), which.value(changed)
     try:
-        plan = which.evaluate.method.plan(which.seen(setting))
+        plan = which.evaluate.method.plan(which.setting_of_statement(setting))
     except NotApplicable:
         return math.inf, math.inf
-    moved = replace(plan, setting=which.seen(changed))
+    moved = replace(plan, setting=which.setting_of_statement(changed))
     return which.value(setting, plan), which.value(changed, moved)
 
 
@@ -137,7 +137,7 @@ def test_a_lower_bound_names_whom_it_binds_at_the_budget_that_is_set() -> None:
         ("lower.mean.approx-tracing", approx, "(epsilon, delta)-DP algorithm"),
         ("lower.mean.biased-signs", approx, "algorithm"),
     ):
-        assert whom(bound(slug).card, budget) == named
+        assert name_bound_algorithms(bound(slug).card, budget) == named
     assert "zcdp" not in binding(approx) and "approx" in binding(approx)
     assert "approx" not in binding(ZCDP(rho=0.5)) and "zcdp" in binding(ZCDP(rho=0.5))
     assert set(binding(PureDP(epsilon=1.0))) == {"none", "approx", "zcdp", "pure"}

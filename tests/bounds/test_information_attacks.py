@@ -60,7 +60,7 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
             )
     information, risks = np.array(reached).T
     least = curve(d, form)
-    assert np.all(risks >= least.at(information) * (1 - 1e-9))
+    assert np.all(risks >= least.value_at(information) * (1 - 1e-9))
     for kappa in np.linspace(0.05, 0.9, 6) * d:
         # Half of one channel and half of another: its information is the mean of theirs.
         beyond = np.flatnonzero(information > kappa)
@@ -69,7 +69,7 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
         for i in below:
             share = (kappa - information[i]) / (information[beyond] - information[i])
             best = np.minimum(best, risks[i] + share * (risks[beyond] - risks[i]))
-        bound = float(least.at(np.array([kappa]))[0])
+        bound = float(least.value_at(np.array([kappa]))[0])
         assert bound <= float(best.min()) * (1 + 1e-9)
         assert bound >= float(best.min()) - 0.01 * start
 
@@ -112,7 +112,7 @@ def test_no_channel_beats_two_sided_information_in_naming_signs(words: int) -> N
         posterior = law / law.sum(axis=0)  # The posterior of a word, given an output.
         means = np.linalg.norm(posterior.T @ signs, axis=1)
         risk = math.sqrt(d) - float(law.sum(axis=0) @ means) / words
-        least = curve(d, "linear").at(np.array([kappa * (1 - 1 / words)]))
+        least = curve(d, "linear").value_at(np.array([kappa * (1 - 1 / words)]))
         assert risk >= float(least[0]) * (1 - 1e-6)
         assert risk >= float(distance.remaining(np.array([kappa]), d, "linear")[0])
 

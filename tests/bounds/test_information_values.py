@@ -198,12 +198,14 @@ def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
     for b in range(1, 6):
         information = rho * b * b * (1 - 2.0**-d)
         plain = plain_curve(d, form, information)
-        own = float(curve(d, form).at(np.array([information]))[0])
+        own = float(curve(d, form).value_at(np.array([information]))[0])
         assert plain * (1 - 3e-3) - 2e-3 * start <= own <= plain * (1 + 1e-4) + 1e-6
         total += binom.pmf(b, n, q) * own
     theta = q ** ((2 if form == "squared" else 1) * (1 - 1 / order))
     value = two_sided.two_sided(q, n, d, order, rho, form)
-    rest = [float(curve(d, form).at(np.array([rho * b * b * (1 - 2.0**-d)]))[0]) for b in (6, 7)]
+    rest = [
+        float(curve(d, form).value_at(np.array([rho * b * b * (1 - 2.0**-d)]))[0]) for b in (6, 7)
+    ]
     total += sum(binom.pmf(b, n, q) * x for b, x in zip((6, 7), rest, strict=True))
     assert value == pytest.approx(theta * total, rel=1e-6)
 
@@ -302,10 +304,10 @@ def deflated(at: At, q: float, of: Callable[[float], float]) -> float:
 
 def test_the_mean_number_of_spikes_is_not_put_into_the_bound() -> None:
     q = two_sided.best(*S1, 1.0)
-    at_mean = float(curve(20, "l2").at(np.array([RHO * (10_000 * q) ** 2]))[0]) * q**0.5
+    at_mean = float(curve(20, "l2").value_at(np.array([RHO * (10_000 * q) ** 2]))[0]) * q**0.5
     value = two_sided.two_sided(q, *S1)
     assert abs(at_mean / value - 1) > 0.02
-    honest = deflated(S1, q, lambda b: float(curve(20, "l2").at(np.array([RHO * b * b]))[0]))
+    honest = deflated(S1, q, lambda b: float(curve(20, "l2").value_at(np.array([RHO * b * b]))[0]))
     assert value == pytest.approx(honest, rel=1e-5)
 
 
@@ -314,8 +316,8 @@ def test_half_the_information_would_prove_too_much() -> None:
     kappa, root = 0.5, math.sqrt(1.0)
     t = float(brentq(lambda x: x * math.atanh(x) - kappa, 1e-9, 1 - 1e-12))
     attained = root - t
-    assert float(curve(1, "linear").at(np.array([kappa]))[0]) <= attained * (1 + 1e-5)
-    assert float(curve(1, "linear").at(np.array([kappa / 2]))[0]) > attained * 1.2
+    assert float(curve(1, "linear").value_at(np.array([kappa]))[0]) <= attained * (1 + 1e-5)
+    assert float(curve(1, "linear").value_at(np.array([kappa / 2]))[0]) > attained * 1.2
 
 
 def test_shares_at_the_left_ends_would_prove_more() -> None:

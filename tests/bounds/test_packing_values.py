@@ -116,7 +116,7 @@ def test_the_table_is_reproduced_to_its_digits(at, printed):
 def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed):
     loss = packing.losses(form, 20, 1.0, delta)
     expected = [float(text) for text in printed.split()]
-    assert loss.last == len(expected) - 1
+    assert loss.last_count == len(expected) - 1
     np.testing.assert_allclose(loss.values, expected, atol=5.1e-4 if form == "squared" else 5.1e-5)
 
 
@@ -134,7 +134,7 @@ def test_tracing_with_the_sharper_constant_is_reproduced(at, printed):
     n, d, k, epsilon, delta, q, u = at
     leakage = approximate_leakage(epsilon, delta, d)
     bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
-    numbers = (leakage.kappa(d), bounds.at("l2", q, u), bounds.at("squared", q, u))
+    numbers = (leakage.kappa(d), bounds.value_at("l2", q, u), bounds.value_at("squared", q, u))
     np.testing.assert_allclose(numbers, printed, rtol=2e-6)
 
 

@@ -394,7 +394,7 @@ def test_the_lines_of_the_distance_are_those_of_the_integral(d):
         s = float(lines[i])
         mixture = plain_mixture(d, s)
         at = np.linspace(0, d * math.log(2), 50)
-        assert (envelope.at(at) >= (-at - mixture) / s * (1 - 1e-6) - 1e-6).all()
+        assert (envelope.value_at(at) >= (-at - mixture) / s * (1 - 1e-6) - 1e-6).all()
         index = int(np.argmin(np.abs(envelope.slopes + 1 / s)))
         if envelope.slopes[index] == pytest.approx(-1 / s, rel=1e-12):
             assert envelope.heights[index] == pytest.approx(-mixture / s, rel=2e-5)
@@ -407,7 +407,7 @@ def test_an_envelope_is_the_largest_line():
     lines = rate_distortion.envelope(heights, slopes)
     x = np.linspace(0, 5, 1001)
     expected = np.maximum(0, (heights[:, None] + slopes[:, None] * x).max(axis=0))
-    np.testing.assert_allclose(lines.at(x), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(lines.value_at(x), expected, rtol=1e-12, atol=1e-12)
     assert all(a < b for a, b in pairwise(lines.breaks))
 
 
@@ -421,9 +421,15 @@ def test_the_largest_mean_is_the_maximum_over_points(size):
 
 def test_distances_at_no_information_are_those_of_the_best_constant():
     for d in (1, 2, 50, 10**6):
-        assert float(rate_distortion.l2_envelope(d).at(one(0.0))[0]) <= math.sqrt(d) * (1 + 1e-9)
-        assert float(rate_distortion.l2_envelope(d).at(one(d * math.log(2)))[0]) < 0.01 * d**0.5
-    assert float(rate_distortion.squared_envelope().at(one(0.0))[0]) == pytest.approx(1, rel=1e-9)
+        assert float(rate_distortion.l2_envelope(d).value_at(one(0.0))[0]) <= math.sqrt(d) * (
+            1 + 1e-9
+        )
+        assert (
+            float(rate_distortion.l2_envelope(d).value_at(one(d * math.log(2)))[0]) < 0.01 * d**0.5
+        )
+    assert float(rate_distortion.squared_envelope().value_at(one(0.0))[0]) == pytest.approx(
+        1, rel=1e-9
+    )
 
 
 def composed(outer, inner):
@@ -492,7 +498,7 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     q, n, d, k, rho = 0.02, 150, 4, 2.5, 0.3
     law = binom.pmf(np.arange(n + 1), n, q)
     lines = rate_distortion.l2_envelope(d)
-    distance = sum(p * float(lines.at(one(rho * b * b))[0]) for b, p in enumerate(law))
+    distance = sum(p * float(lines.value_at(one(rho * b * b))[0]) for b, p in enumerate(law))
     bound_value = rate_distortion.distortion(q, n, d, k, rho)
     assert bound_value == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 

@@ -54,10 +54,12 @@ def test_the_three_summands_of_theorem_2():
 
 
 def test_the_biases_at_the_papers_radius():
-    assert upper_clipped.directional_bias(ZHAO).at(RADIUS) == pytest.approx(
+    assert upper_clipped.directional_bias(ZHAO).at_radius(RADIUS) == pytest.approx(
         0.002849136671, rel=1e-9
     )
-    assert upper_clipped.coordinate_bias(ZHAO).at(RADIUS) == pytest.approx(0.009009761246, rel=1e-9)
+    assert upper_clipped.coordinate_bias(ZHAO).at_radius(RADIUS) == pytest.approx(
+        0.009009761246, rel=1e-9
+    )
 
 
 def test_the_radii_of_the_theory():
@@ -74,7 +76,7 @@ def test_the_radii_of_the_theory():
     sharp = upper_clipped.directional_bias(ZHAO)
     radius = sharp.best_radius(slope)
     assert radius == pytest.approx(4.479387195, rel=1e-9)
-    assert slope * radius + sharp.at(radius) == pytest.approx(0.2215033371, rel=1e-9)
+    assert slope * radius + sharp.at_radius(radius) == pytest.approx(0.2215033371, rel=1e-9)
 
 
 def test_the_mean_square_radius_and_its_minimum():
@@ -98,7 +100,7 @@ def test_every_clipping_radius_is_the_minimiser(p):
 
     def total(r):
         sampling = max(math.sqrt(12 * moment**2 * size / n), 8 * r * size / n)
-        return sampling + sharp.at(r) + noise * r
+        return sampling + sharp.at_radius(r) + noise * r
 
     lowest = min(total(float(r)) for r in grid)
     assert lowest * (1 - 1e-3) <= best <= lowest * (1 + 1e-12)
@@ -164,7 +166,8 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
     used = n // 2397 * 2397
     grid = np.geomspace(0.1, 1e5, 4000)
     lowest = min(
-        6 * upper_iterative.group_radius(used, d, 1.0, rho, float(r), 2397) + bias.at(float(r))
+        6 * upper_iterative.group_radius(used, d, 1.0, rho, float(r), 2397)
+        + bias.at_radius(float(r))
         for r in grid
     )
     assert lowest * (1 - 1e-4) <= total <= lowest * (1 + 1e-9)
@@ -333,8 +336,8 @@ def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_onl
     assert radius > far
     # The best radius of a plain search.
     others = far + np.geomspace(1e-2, 1e4, 20_001)
-    values = [bias.at(r) ** 2 + (slope * r) ** 2 for r in others]
-    assert bias.at(radius) ** 2 + (slope * radius) ** 2 <= min(values) * (1 + 1e-9)
+    values = [bias.at_radius(r) ** 2 + (slope * r) ** 2 for r in others]
+    assert bias.at_radius(radius) ** 2 + (slope * radius) ** 2 <= min(values) * (1 + 1e-9)
     assert radius == pytest.approx(others[int(np.argmin(values))], rel=2e-3)
     # Spikes along (1, ..., 1) away from the origin, each coordinate with its whole moment: two
     # points of mean `far` that nearly attain the bound.
@@ -345,7 +348,7 @@ def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_onl
     moment = weights @ np.abs((ends - far) / math.sqrt(d)) ** order
     assert weights @ ends == pytest.approx(far) and moment <= 1
     moved = weights @ np.maximum(ends - radius, 0)
-    assert 0.8 * bias.at(radius) < moved <= bias.at(radius)
+    assert 0.8 * bias.at_radius(radius) < moved <= bias.at_radius(radius)
 
 
 def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():

@@ -20,8 +20,8 @@ from dpsco_core.bounds.euclidean.conditions import (
     Formula,
     approximate,
     at_least,
-    named,
-    never,
+    failing_everywhere,
+    name_terms,
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk
 from dpsco_core.bounds.mean.clipped import (
@@ -73,12 +73,12 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment
-    # Lambda_W, for beta = 1/n^2
+    # This is Lambda_W at beta = 1/n^2.
     size = math.log(2) + d * (math.log(6) + math.log(1 + 2 * n)) + 2 * math.log(n)
     law = printed_bias if printed else directional_bias
     return UniformOracle(
         sampling=max(moment * math.sqrt(12 * size / n), 8 * radius * size / n),
-        bias=law(setting).at(radius),
+        bias=law(setting).at_radius(radius),
         covering=2 * (c.sample_smoothness * c.diameter) / n,
         failure=1.0 / n**2,
         reach=radius + moment,
@@ -96,8 +96,8 @@ def explicit(setting: Setting, printed: bool = False) -> Risk:
     if c.directional_moment == 0:
         return 0.0, 0.0, 0.0, 0.0
     centre = math.log(math.sqrt(setting.d) * c.directional_moment)
-    at = partial(oracle, setting, printed=printed)
-    return best_risk(at, c.diameter, bound, centre - 12, centre + 30)
+    oracle_at = partial(oracle, setting, printed=printed)
+    return best_risk(oracle_at, c.diameter, bound, centre - 12, centre + 30)
 
 
 def _scaled(rate: Formula) -> Formula:
@@ -126,7 +126,7 @@ _THEOREM = (
     at_least("rho n^2 >= d R^2, R of (19)", "sqrt(T)", 1.0, _root_steps),
 )
 _EXPLICIT = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT, DIAMETER, SAMPLE_SMOOTH)
-_UNPROVEN = never(
+_UNPROVEN = failing_everywhere(
     "a proof",
     "The statement is claimed: Lemma 9, on which it rests, has no proof in the paper.",
 )
@@ -168,7 +168,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
     bound_like(
         _CARD,
         tables=("zhao",),
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
         hypotheses=_THEOREM,
         optimal=OPTIMAL,
     ),
@@ -181,7 +181,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
         r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
         r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
         hypotheses=_THEOREM,
     ),
     bound_like(
@@ -194,7 +194,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         "two terms. Logarithms and constants are set to 1.",
         latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
         r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
         hypotheses=_THEOREM,
     ),
     bound_like(
@@ -207,7 +207,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         "gradient. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_EXPLICIT_LATEX % r"\kappa_pd^{(p-1)/2}M^pR^{1-p}" + r",\ " + KAPPA,
-        evaluate=named(RISK_TERMS, _RISK_NEEDS, explicit),
+        evaluate=name_terms(RISK_TERMS, _RISK_NEEDS, explicit),
         hypotheses=_EXPLICIT,
     ),
     bound_like(
@@ -219,7 +219,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         "the radius that makes this bound smallest. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_EXPLICIT_LATEX % r"\frac{d^{p/2}M^p}{p-1}R^{1-p}",
-        evaluate=named(RISK_TERMS, _RISK_NEEDS, partial(explicit, printed=True)),
+        evaluate=name_terms(RISK_TERMS, _RISK_NEEDS, partial(explicit, printed=True)),
         hypotheses=_EXPLICIT,
     ),
 )
@@ -239,7 +239,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
     bound_like(
         _ITERATIVE_CARD,
         tables=("zhao",),
-        evaluate=named(
+        evaluate=name_terms(
             ("sampling", "privacy"),
             _RATE_NEEDS,
             _scaled(lambda s: mean_rate_cdp(s, s.gaussian_rho)),
@@ -256,7 +256,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}"
         r"\ln\frac1\delta\,\ln(nd)\Big]",
         privacy="approx",
-        evaluate=named(
+        evaluate=name_terms(
             ("sampling", "privacy"),
             ("directional_moment", "diameter"),
             _scaled(iterative_rate_with_logs),

@@ -90,12 +90,12 @@ KNOWN_HESSIANS = _holds(
 )
 
 
-def never(text: str, sentence: str) -> Hypothesis:
+def failing_everywhere(text: str, sentence: str) -> Hypothesis:
     """Return a condition that fails everywhere: what a claim lacks, or what it bounds instead."""
     return Hypothesis(text=text, check=lambda setting: sentence)
 
 
-POPULATION_RISK = never(
+POPULATION_RISK = failing_everywhere(
     "a bound on the population risk",
     "The statement bounds the empirical risk of the data set, not the excess population risk.",
 )
@@ -128,34 +128,36 @@ SMALL_SMOOTHNESS = at_most(
 
 
 def at_least(
-    text: str, symbol: str, least: float, number: Callable[[Setting], float]
+    text: str, symbol: str, minimum: float, number: Callable[[Setting], float]
 ) -> Hypothesis:
-    """Return the condition number >= `least`; it is silent where the number does not exist."""
+    """Return the condition number >= `minimum`; it is silent where the number does not exist."""
 
     def check(setting: Setting) -> str:
         value = number(setting)
-        if math.isnan(value) or value >= least:
+        if math.isnan(value) or value >= minimum:
             return ""
         return (
-            f"The statement needs {symbol} >= {least:g}, that is {text}, "
+            f"The statement needs {symbol} >= {minimum:g}, that is {text}, "
             f"and {symbol}={value:.3g} at n={setting.n}."
         )
 
     return Hypothesis(text=text, check=check)
 
 
-def approximate(largest_epsilon: float = 1.0, *, below: bool = False) -> Hypothesis:
+def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hypothesis:
     """Return the condition: an (epsilon, delta) budget with epsilon at most `largest_epsilon`.
 
-    `below` asks for less than that; an infinite `largest_epsilon` for nothing.
+    A strict condition asks for less than that; an infinite `largest_epsilon` asks for nothing.
     """
-    condition = f"epsilon {'<' if below else '<='} {largest_epsilon:g}"
+    condition = f"epsilon {'<' if is_strict else '<='} {largest_epsilon:g}"
 
     def check(setting: Setting) -> str:
         budget = setting.budget
         if not isinstance(budget, ApproxDP):
             return f"The statement is for an (epsilon, delta) budget, and the budget is {budget}."
-        if budget.epsilon < largest_epsilon or (budget.epsilon == largest_epsilon and not below):
+        if budget.epsilon < largest_epsilon or (
+            budget.epsilon == largest_epsilon and not is_strict
+        ):
             return ""
         return f"The statement needs {condition}, and epsilon={budget.epsilon:g}."
 
@@ -209,15 +211,15 @@ def centre_risk(setting: Setting) -> float:
     c = setting.constants
     if math.isinf(c.diameter):
         return math.inf
-    first = c.mean_gradient_bound * c.diameter / 2
-    return min(first, c.smoothness * c.diameter**2 / 8) if c.minimum_interior else first
+    by_gradient = c.mean_gradient_bound * c.diameter / 2
+    return min(by_gradient, c.smoothness * c.diameter**2 / 8) if c.minimum_interior else by_gradient
 
 
 Formula = Callable[[Setting], tuple[float, ...]]
 _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity", "gaussian_rho")
 
 
-def named(
+def name_terms(
     terms: tuple[str, ...],  # the names, in the order in which `formula` returns the values
     # fields of `Constants` that must be finite, a strong convexity also positive, and
     # ``"gaussian_rho"`` where the budget must allow Gaussian noise

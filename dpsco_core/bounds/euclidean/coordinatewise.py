@@ -20,7 +20,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     SMALL_SMOOTHNESS,
     at_least,
     in_scale,
-    named,
+    name_terms,
     private_term,
     signal,
 )
@@ -94,8 +94,8 @@ def explicit(setting: Setting) -> Risk:
     if setting.n < uniform_blocks(setting.n, setting.d):
         return (math.inf,) * 4
     bound, low = setting.constants.mean_gradient_bound, -min(14.0, 300 / setting.moment_order)
-    at = partial(oracle, setting)
-    return best_risk(at, setting.constants.diameter, bound, low, 35.0, offset=bound / 3)
+    oracle_at = partial(oracle, setting)
+    return best_risk(oracle_at, setting.constants.diameter, bound, low, 35.0, offset=bound / 3)
 
 
 def _threshold(printed: bool) -> Callable[[Setting], float]:
@@ -157,7 +157,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     bound_like(
         CARD,
         tables=("zhao",),
-        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
+        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         hypotheses=_conditions(printed=False),
     ),
     bound_like(
@@ -168,7 +168,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         summary="The theorem's rate as printed: its proof loses a factor M in the second "
         "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
         latex=_PRINTED_LATEX,
-        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
+        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         hypotheses=_conditions(printed=True),
     ),
     bound_like(
@@ -183,7 +183,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{Md\sqrt{\ell}}{\sqrt n}+\ell\Big[\frac{Md^2}{n\sqrt\rho}"
         r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}+\frac{MLd^{3/2}}{n^3}\Big],\ "
         r"\ell=\ln\frac{Mdn}\beta",
-        evaluate=named(
+        evaluate=name_terms(
             ("sampling", "privacy", "covering"),
             (*RATE_NEEDS, "sample_smoothness"),
             in_scale(probability_rate),
@@ -205,7 +205,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         r"S=\frac{LM(\sqrt d+1)}{n^3}+\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big),\ "
         r"b=\lfloor n/m\rfloor,\ m=2\lceil2\ln(2d)+4d\ln(3n^3)\rceil,\ f=(3n^3)^{-d},\ "
         r"r=3\tau\sqrt d+R,\ " + HINGE,
-        evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
+        evaluate=name_terms(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),
 )

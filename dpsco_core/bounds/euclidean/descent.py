@@ -64,46 +64,48 @@ class Walk:
 
 
 def risk(
-    over: RiskOnSet,
+    objective: RiskOnSet,
     steps: Walk,
     bias: float,
     # bound on the energy of a step's fresh noise, from its number and a mean squared distance
     energy: Callable[[int, float], float],
 ) -> float:
     """Return the least of the bounds that apply (theory/bounds-of-runs.md, 3.2 to 3.4)."""
-    squares = distances(over, steps, bias, energy)
-    bound = by_distance(over, steps, squares)
-    other = by_regret if steps.queried else by_descent
-    return min(bound, other(over, steps, bias, energy, squares))
+    squares = distances(objective, steps, bias, energy)
+    bound = by_distance(objective, steps, squares)
+    by_steps = by_regret if steps.queried else by_descent
+    return min(bound, by_steps(objective, steps, bias, energy, squares))
 
 
 def distances(
-    over: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
+    objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> list[float]:
     r"""Return bounds on the mean squared distances before the first step and after each.
 
     .. math:: r_{t+1}^2\le(a_tr_t+\eta_tb)^2+\eta_t^2v_t
     """
-    most = over.span**2
-    squares = [min(over.start**2, most)]
+    largest_square = objective.span**2
+    squares = [min(objective.start**2, largest_square)]
     for t, size in enumerate(steps.sizes):
-        last = squares[-1]
-        moved = over.contraction(size) * math.sqrt(last) + size * bias
-        squares.append(min(moved**2 + size**2 * energy(t, last), most))
+        square = squares[-1]
+        distance = objective.contraction(size) * math.sqrt(square) + size * bias
+        squares.append(min(distance**2 + size**2 * energy(t, square), largest_square))
     return squares
 
 
-def by_distance(over: RiskOnSet, steps: Walk, squares: Sequence[float]) -> float:
+def by_distance(objective: RiskOnSet, steps: Walk, squares: Sequence[float]) -> float:
     """Bound the risk of an average by that of its points, each by its distance: 3.2."""
     points = squares[:-1] if steps.queried else squares[1:]
     pairs = list(zip(steps.weights, points, strict=True))
     total = math.fsum(steps.weights)
     spread = math.fsum(w * math.sqrt(s) for w, s in pairs) / total
-    return min(math.fsum(w * over.risk(s) for w, s in pairs) / total, over.risk(spread**2))
+    return min(
+        math.fsum(w * objective.risk(s) for w, s in pairs) / total, objective.risk(spread**2)
+    )
 
 
 def by_descent(
-    over: RiskOnSet,
+    objective: RiskOnSet,
     steps: Walk,
     bias: float,
     energy: Callable[[int, float], float],
@@ -116,25 +118,26 @@ def by_descent(
 
     A negative multiple of a distance is left out, a positive one counts at its bound.
     """
-    if max(steps.sizes) * over.smoothness > 1 + 1e-12:
+    if max(steps.sizes) * objective.smoothness > 1 + 1e-12:
         return math.inf
-    total, before = 0.0, 0.0  # the weight of the distance that the step before has left
+    # The step before leaves this weight of the distance.
+    total, previous_weight = 0.0, 0.0
     for t, (size, weight) in enumerate(zip(steps.sizes, steps.weights, strict=True)):
         if weight == 0:
             continue
         square = squares[t]
-        left = weight * (1 - size * over.strong_convexity) / (2 * size) - before
-        rest = 1 - size * over.smoothness
+        left = weight * (1 - size * objective.strong_convexity) / (2 * size) - previous_weight
+        rest = 1 - size * objective.smoothness
         factor = min(1.0, 1 / (2 * rest)) if rest > 0 else 1.0
         total += max(0.0, left) * square + weight * (
             bias * math.sqrt(squares[t + 1]) + factor * size * energy(t, square)
         )
-        before = weight / (2 * size)
+        previous_weight = weight / (2 * size)
     return total / math.fsum(steps.weights)
 
 
 def by_regret(
-    over: RiskOnSet,
+    objective: RiskOnSet,
     steps: Walk,
     bias: float,
     energy: Callable[[int, float], float],
@@ -145,13 +148,13 @@ def by_regret(
     .. math:: F(w_t)-F^*\le\frac{r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_t+
         \frac{\eta_t}2\big((G+b)^2+v_t\big)
     """
-    total, before = 0.0, 0.0
+    total, previous_weight = 0.0, 0.0
     for t, (size, weight) in enumerate(zip(steps.sizes, steps.weights, strict=True)):
         if weight == 0:
             continue
         square = squares[t]
-        left = weight / (2 * size) - before
-        pull = min((over.slope + bias) ** 2 + energy(t, square), steps.pull)
+        left = weight / (2 * size) - previous_weight
+        pull = min((objective.slope + bias) ** 2 + energy(t, square), steps.pull)
         total += max(0.0, left) * square + weight * (bias * math.sqrt(square) + size / 2 * pull)
-        before = weight / (2 * size)
+        previous_weight = weight / (2 * size)
     return total / math.fsum(steps.weights)

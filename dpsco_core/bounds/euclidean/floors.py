@@ -33,20 +33,21 @@ from dpsco_core.bounds.floors.terms import (
 )
 from dpsco_core.bounds.floors.van_trees import bessel_zero
 from dpsco_core.bounds.lq.conditions import L2_BALL
-from dpsco_core.bounds.mean.floors import INFORMATION, NAMES, WEIGHTED, WHOM
+from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, WEIGHTED
 from dpsco_core.problems.base import Setting
 
-_SHARES = np.geomspace(1e-3, 0.999, 400)  # shares of r in the norm of the mean
+# The radius r is tried at these shares of the norm of the mean.
+_SHARES = np.geomspace(1e-3, 0.999, 400)
 
 
 def _linear_terms(setting: Setting, notion: Notion) -> Terms:
-    nothing = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
+    void_terms = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
     if norm == 0 or d < 2 or math.isinf(diameter):
-        return nothing
+        return void_terms
     costs = costs_at(setting, notion, norm)
     if costs is None:
-        return nothing
+        return void_terms
     r = _SHARES * norm
     unit = diameter / 4 * (norm - r) * (d - 1) ** 2 / (norm**2 + r**2)
     prior = (r / (2 * bessel_zero(d / 2 - 1))) ** 2
@@ -85,7 +86,7 @@ _LINEAR = (
 
 
 def _card(notion: Notion, *, linear: bool) -> BoundCard:
-    short, whom = NAMES[notion]
+    short, algorithms = NAMES[notion]
     kind = "linear" if linear else "quadratic"
     latex = (
         r"\max_r\frac M4\frac{(R-r)(d-1)^2}{(R^2+r^2)(G+J)},\ " + INFORMATION.replace("R^2", "r^2")
@@ -95,10 +96,10 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
     )
     return BoundCard(
         slug=f"lower.{'sco' if linear else 'sco-strong'}.floor-{short}",
-        name=f"Floor on these data, {whom}, {kind} loss",
+        name=f"Floor on these data, {algorithms}, {kind} loss",
         paper=OWN,
         statement=f"instance-floors, section 8, {kind} loss",
-        summary=f"{_LINEAR if linear else _QUADRATIC} {WHOM[notion]}"
+        summary=f"{_LINEAR if linear else _QUADRATIC} {BINDS[notion]}"
         + ("" if linear else f" {WEIGHTED}"),
         kind="lower",
         quantity="excess risk",

@@ -59,7 +59,8 @@ def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float
     rho = setting.gaussian_rho
     try:
         best = best_batches(setting, rho, moments)
-    except NotApplicable:  # no finite moment, or no bounded set: its hypotheses say so
+    except NotApplicable:
+        # There is no finite moment, or no bounded set: the hypotheses say so.
         return VOID
     return at_batches(setting, best, rho, moments)
 
@@ -120,7 +121,7 @@ def _latex(form: str, moments: Moments, privacy: Privacy) -> str:
     return form % (variance, _NOISE[privacy], bias, slope) + KAPPA
 
 
-def _own(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
+def _terms(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
     def terms(setting: Setting) -> Terms:
         return dict(zip(TERMS, at_best(setting, moments, privacy), strict=True))
 
@@ -151,7 +152,7 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
     return (
         bound_like(
             card,
-            evaluate=_own("directional", privacy),
+            evaluate=_terms("directional", privacy),
             hypotheses=directional,
             letters=_LETTERS,
         ),
@@ -161,7 +162,7 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
             name=f"{card.name}, coordinate moments",
             law_class=COORDINATE,
             latex=_latex(_BEST, "coordinate", privacy),
-            evaluate=_own("coordinate", privacy),
+            evaluate=_terms("coordinate", privacy),
             hypotheses=(budget, COORDINATE_MOMENT, GRADIENT_BOUND, DIAMETER),
             letters=_COORDINATE_LETTERS,
         ),

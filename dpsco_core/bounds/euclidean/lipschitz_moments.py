@@ -19,7 +19,7 @@ from dpsco_core.base.cards import (
 from dpsco_core.base.law_classes import LIPSCHITZ_MOMENTS
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import DIAMETER, RATE_TERMS, named
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, RATE_TERMS, name_terms
 from dpsco_core.bounds.euclidean.lower_spikes import risk_card
 from dpsco_core.bounds.instances import gaussian, hypercube
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
@@ -58,8 +58,10 @@ def _rate(setting: Setting) -> tuple[float, ...]:
 
 # -- the lower bounds: a spike of probability q has the norm min(G_2/q^(1/2), G_p/q^(1/p)) ---------
 
-At = Callable[[float, float, float], float]  # (order, q, u), of records of norm sqrt(d)/q^(1/order)
-Best = Callable[[float, float], tuple[float, float]]  # (order, largest q), the best q and u
+# It takes (order, q, u), for records of norm sqrt(d)/q^(1/order).
+ValueAt = Callable[[float, float, float], float]
+# It takes (order, largest q), and returns the best q and u.
+Best = Callable[[float, float], tuple[float, float]]
 
 
 def crossing(setting: Setting) -> float:
@@ -73,12 +75,12 @@ def crossing(setting: Setting) -> float:
     return math.pow(c.lipschitz_second / c.lipschitz_moment, 2 * p / (p - 2))
 
 
-def _privacy(setting: Setting, at: At, best: Best, shape: float) -> float:
+def _privacy(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> float:
     """Return the bound in units of M/2: at the q of the data, or at the best q and u."""
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
-        limits = (c.lipschitz_moment * at(p, q, u), c.lipschitz_second * at(2.0, q, u))
+        limits = (c.lipschitz_moment * value_at(p, q, u), c.lipschitz_second * value_at(2.0, q, u))
         return min(limits) / math.sqrt(setting.d)
 
     if setting.spike_probability is not None:
@@ -109,7 +111,7 @@ def _tracing(setting: Setting) -> float:
 
     return _privacy(
         setting,
-        lambda order, q, u: bounds(order).at("linear", q, u),
+        lambda order, q, u: bounds(order).value_at("linear", q, u),
         lambda order, largest: bounds(order).best("linear", largest),
         tracing_shape(setting.d, setting.moment_order),
     )
@@ -119,13 +121,13 @@ def _lower(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
     def terms(setting: Setting) -> Terms:
         c, n, d = setting.constants, setting.n, setting.d
         unit = c.diameter / 2
-        least = min(c.lipschitz_second, c.lipschitz_moment)
-        if _moments(setting) or not math.isfinite(unit) or least == 0:
+        lipschitz = min(c.lipschitz_second, c.lipschitz_moment)
+        if _moments(setting) or not math.isfinite(unit) or lipschitz == 0:
             return dict.fromkeys(RATE_TERMS, 0.0)
         sampling = 0.0
         if setting.spike_probability is None:
             delta = gaussian.best_separation(n, d, form="linear")
-            sampling = gaussian.bounded_signs(delta, n, d, "linear") * least / math.sqrt(d)
+            sampling = gaussian.bounded_signs(delta, n, d, "linear") * lipschitz / math.sqrt(d)
         return {"sampling": unit * sampling, "privacy": unit * privacy(setting)}
 
     return terms
@@ -167,7 +169,7 @@ _LOSSES = (
     "p-th moments up to these, proven with the linear loss: on another loss a measured line may "
     "run below."
 )
-_WHAT = (
+_RATE_SUMMARY = (
     "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "
     "privacy, slightly biased signs for sampling."
 )
@@ -181,7 +183,7 @@ _CDP = risk_card(
     "lipschitz-moments-cdp",
     "Lipschitz moments, CDP",
     "heavy-tailed-optimisation, section 3, (L1)",
-    _WHAT,
+    _RATE_SUMMARY,
     _SAMPLED % "q"
     + r"2E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big]\Big),\ "
     + BINOMIAL
@@ -200,7 +202,7 @@ _APPROX = replace(
     slug="lower.sco.lipschitz-moments-approx",
     name="SCO, Lipschitz moments, every (ε, δ)",
     statement="heavy-tailed-optimisation, section 3, (L2)",
-    summary=f"{_WHAT} {_LOSSES} It binds all (epsilon, delta)-DP algorithms.",
+    summary=f"{_RATE_SUMMARY} {_LOSSES} It binds all (epsilon, delta)-DP algorithms.",
     latex=_SAMPLED
     % "q,u"
     + r"\frac S{\sqrt d}\Big[1-\frac u{d(u+3)}-y\Big]_+\Big),\ S=r\sqrt{\frac d{1+u}},\ "
@@ -213,7 +215,7 @@ _CLASS = (LIPSCHITZ_MOMENT, DIAMETER)
 LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (
     Bound(
         card=_UPPER,
-        evaluate=named(
+        evaluate=name_terms(
             RATE_TERMS,
             ("gaussian_rho", "lipschitz_second", "lipschitz_moment", "diameter"),
             _rate,

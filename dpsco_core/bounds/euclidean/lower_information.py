@@ -42,7 +42,7 @@ def _on_signs(
 
 
 # There the strong convexity is called lambda.
-_TOLD = tuple(
+_RISK_LETTERS = tuple(
     replace(letter, token=r"\beta") if letter.token == r"\lambda" else letter
     for letter in information.BOTH_WAYS
 )
@@ -55,7 +55,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
             "CDP Fano by distance",
             "Theorem 2 of docs/theory/bounds-everywhere.md, 4",
             information.FANO_SUMMARY,
-            information.WITHIN_SQUARED if strong else information.WITHIN_LINEAR,
+            information.FANO_SQUARED if strong else information.FANO_LINEAR,
             information.distance_value,
             strong=strong,
             letters=information.BY_DISTANCE,
@@ -66,12 +66,12 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
             "CDP two-sided information",
             "Theorem 1 of docs/theory/bounds-everywhere.md, 1 to 3, with Lemma J",
             information.TWO_SIDED_SUMMARY,
-            (information.TOLD_SQUARED if strong else information.TOLD_LINEAR).replace(
+            (information.TWO_SIDED_SQUARED if strong else information.TWO_SIDED_LINEAR).replace(
                 r"\lambda", r"\beta"
             ),
             information.two_sided_value,
             strong=strong,
-            letters=_TOLD,
+            letters=_RISK_LETTERS,
         ),
     )
 )

@@ -18,7 +18,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     below_trivial,
     centre_risk,
-    never,
+    failing_everywhere,
 )
 from dpsco_core.bounds.euclidean.lower_spikes import (
     class_conditions,
@@ -106,51 +106,51 @@ def _lipschitz(setting: Setting) -> Terms:
     return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
 
 
-def width_lower(at: Objective, d: int) -> tuple[float, float]:
+def width_lower(case: Objective, d: int) -> tuple[float, float]:
     r"""Theorem 5: :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n`; the larger.
 
     For the set scaled to diameter 1 and L = 1, as printed, times L M. Constant 1. The hard loss,
     half the squared distance, is :math:`C_{\min}^2`-strongly convex in the norm of the set.
     """
-    unit = at.width / at.diameter
+    unit = case.width / case.diameter
     logs = math.log(2 * d) ** 4
-    scale = at.lipschitz * at.diameter
-    private = (unit / (at.epsilon * at.n)) ** 2 * at.log_delta / logs
-    return scale * private, scale / at.n
+    scale = case.lipschitz * case.diameter
+    private = (unit / (case.epsilon * case.n)) ** 2 * case.log_delta / logs
+    return scale * private, scale / case.n
 
 
 def _width(setting: Setting) -> Terms:
-    at = objective(setting)
-    if at is None or not math.isfinite(at.lipschitz * at.diameter):
+    case = objective(setting)
+    if case is None or not math.isfinite(case.lipschitz * case.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
     # A lower rate takes no more than what the width is proven to be.
-    at = replace(at, width=width_bounds(setting).lower)
-    private, sampling = width_lower(at, setting.d)
+    case = replace(case, width=width_bounds(setting).lower)
+    private, sampling = width_lower(case, setting.d)
     return {"privacy": private, "sampling": sampling}
 
 
 def _width_records(setting: Setting) -> str:
-    at = objective(setting)
-    if at is None:
+    case = objective(setting)
+    if case is None:
         return ""
-    most = math.sqrt(setting.d * at.log_delta) / at.epsilon
-    if setting.n <= most:
+    largest_n = math.sqrt(setting.d * case.log_delta) / case.epsilon
+    if setting.n <= largest_n:
         return ""
     return (
-        f"The statement needs n <= sqrt(d ln(1/delta))/epsilon = {most:.4g} up to a constant, "
+        f"The statement needs n <= sqrt(d ln(1/delta))/epsilon = {largest_n:.4g} up to a constant, "
         f"and n={setting.n}."
     )
 
 
 def _width_delta(setting: Setting) -> str:
-    at = objective(setting)
-    if at is None:
+    case = objective(setting)
+    if case is None:
         return ""
-    if -setting.n * math.log(2) <= -at.log_delta <= -math.log(setting.n):
+    if -setting.n * math.log(2) <= -case.log_delta <= -math.log(setting.n):
         return ""
     return (
         "The statement needs delta between 2^-n and 1/n up to constants in the exponents, "
-        f"and delta={at.delta:g} at n={setting.n}."
+        f"and delta={case.delta:g} at n={setting.n}."
     )
 
 
@@ -167,7 +167,7 @@ def _width_modulus(setting: Setting) -> str:
 
 def _rate_row(strong: bool, pure: bool) -> Bound:
     ratio = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
-    what = "pure DP" if pure else "concentrated DP"
+    notion = "pure DP" if pure else "concentrated DP"
     evaluate = _rate(strong, pure)
     statement = "Theorems 6.4 and B.7" + (" (pure DP)" if pure else "")
     latex = r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
@@ -181,7 +181,7 @@ def _rate_row(strong: bool, pure: bool) -> Bound:
         f"{'pure-DP' if pure else 'CDP'} lower rate",
         statement,
         ("The" if strong else "The paper's")
-        + f" lower rate for {what}, with its hidden constant set to 1.",
+        + f" lower rate for {notion}, with its hidden constant set to 1.",
         latex + ratio + r"\Big)^{%s}\Big)\Big]" % ("2-2/p" if strong else "1-1/p"),
         "pure" if pure else "zcdp",
         strong=strong,
@@ -213,7 +213,7 @@ def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
     )
 
 
-_QUOTED = never(
+_QUOTED = failing_everywhere(
     "a proof for (epsilon, delta)-DP",
     "The source that is quoted proves this for rho-CDP only and without the factor ln(1/delta): "
     "nobody has proven it as printed.",
@@ -329,7 +329,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
             Hypothesis(text="lambda <= L/M", check=_width_modulus),
             below_trivial(
-                _width,  # the centre of a symmetric set errs by at most L M/2
+                # The centre of a symmetric set has excess risk at most L M/2.
+                _width,
                 lambda s: s.constants.lipschitz * s.constants.diameter / 2,
                 combine=max,
                 missing="cap where n is small",

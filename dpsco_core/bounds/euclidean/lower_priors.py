@@ -12,9 +12,9 @@ from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import (
     bound_over,
     mean_cap,
+    region_of_means,
     risk_card,
     signs_within,
-    where,
 )
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
@@ -49,11 +49,11 @@ def _over_prior(
         binds_all=True,
     )
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
-    within = signs_within(strong, notion)
+    in_class = signs_within(strong, notion)
     if instance == "tracing":
-        within = prior_within(traced, lambda s: mean_cap(s, strong), where(strong))
+        in_class = prior_within(traced, lambda s: mean_cap(s, strong), region_of_means(strong))
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
-    return bound_over(card, value, *budget, within, letters=letters)
+    return bound_over(card, value, *budget, in_class, letters=letters)
 
 
 _SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."

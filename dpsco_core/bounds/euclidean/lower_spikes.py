@@ -126,7 +126,7 @@ def risk_card(
     **fields: Any,  # the card's other fields, or others than those of most lower bounds
 ) -> BoundCard:
     """Return the card of a lower bound on linear losses, or on strongly convex ones."""
-    others: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "paper": KAMATH_2022,
         "constant": "explicit",
         "instance_problem": "quadratic" if strong else "linear",
@@ -143,7 +143,7 @@ def risk_card(
         latex=latex,
         privacy=privacy,
         problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
-        **others | fields,
+        **defaults | fields,
     )
 
 
@@ -171,11 +171,11 @@ def bound_over(
 def signs_within(strong: bool, privacy: Privacy) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps all signs in the class."""
     largest = partial(largest_spike_probability, "hypercube")
-    on_ball = prior_within(largest, lambda s: mean_cap(s, strong), where(strong))
+    on_ball = prior_within(largest, lambda s: mean_cap(s, strong), region_of_means(strong))
     return within_cubes(on_ball, privacy, strong=True) if strong else on_ball
 
 
-def where(strong: bool) -> str:
+def region_of_means(strong: bool) -> str:
     """Return what the means of a prior are within, in the words of its condition."""
     return "the constraint set and the bound R" if strong else "the bound R on the gradient"
 
@@ -191,18 +191,20 @@ def _over_spikes(
 ) -> Bound:
     instance: Literal["spike", "hypercube"] = "spike" if name.startswith("fano") else "hypercube"
     privacy: Literal["pure", "zcdp"] = "pure" if name.endswith("pure") else "zcdp"
-    at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
+    value_at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)
-        return priors.at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
+        return priors.at_best(
+            setting, cap, lambda p: value_at(p, n, d, order, level), best_at, instance
+        )
 
-    within = prior_within(
+    in_class = prior_within(
         partial(largest_spike_probability, instance),
         lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
-        where(strong),
+        region_of_means(strong),
         leaves="prior's means leave {}",
         keeps="them within",
     )
@@ -221,7 +223,7 @@ def _over_spikes(
             is_fano=name == "fano-pure",
         ),
         value,
-        within_cubes(within, privacy, strong=True) if strong and on_signs else within,
+        within_cubes(in_class, privacy, strong=True) if strong and on_signs else in_class,
         *(() if on_signs else (large_enough(8 if privacy == "pure" else 9),)),
     )
 

@@ -22,7 +22,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_STRONGLY_CONVEX,
     TWICE_DIFFERENTIABLE,
     approximate,
-    named,
+    name_terms,
 )
 from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric, width_bounds
 from dpsco_core.privacy.budget import ApproxDP
@@ -95,67 +95,68 @@ def hessian_rank(setting: Setting) -> int:
     return {"mean": 0, "linear": 0, "linear-model": 1}.get(setting.constants.structure, setting.d)
 
 
-def rate(at: Objective) -> tuple[float, float]:
+def rate(case: Objective) -> tuple[float, float]:
     """Theorem 2: sampling and privacy."""
-    private = at.lipschitz * at.width * math.sqrt(at.log_delta) / (at.epsilon * at.n)
-    return at.lipschitz * at.diameter / math.sqrt(at.n), private
+    private = case.lipschitz * case.width * math.sqrt(case.log_delta) / (case.epsilon * case.n)
+    return case.lipschitz * case.diameter / math.sqrt(case.n), private
 
 
-def _growth(at: Objective, rank: int) -> float:
-    exponent = at.epsilon / (4 * rank)
+def _growth(case: Objective, rank: int) -> float:
+    exponent = case.epsilon / (4 * rank)
     return math.expm1(exponent) if exponent < 700 else math.inf
 
 
-def regulariser(at: Objective, smoothness: float, rank: int) -> float:
+def regulariser(case: Objective, smoothness: float, rank: int) -> float:
     r"""Return Algorithm 1's :math:`\lambda`; 0 rank needs only what the risk needs.
 
     The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
     """
-    plain = at.lipschitz / (math.sqrt(at.n) * at.diameter)
-    return max(plain, smoothness / (2 * at.n * _growth(at, rank))) if rank else plain
+    plain = case.lipschitz / (math.sqrt(case.n) * case.diameter)
+    return max(plain, smoothness / (2 * case.n * _growth(case, rank))) if rank else plain
 
 
-def accuracy(at: Objective, *, printed: bool = False) -> float:
+def accuracy(case: Objective, *, printed: bool = False) -> float:
     r"""Return the largest alpha of Theorem 2.
 
     `printed` has :math:`n^{3/2}` in the second term, which is not enough for the rate.
     """
-    base = at.lipschitz * at.diameter / (at.n * math.sqrt(at.n))
-    second = base * (at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
-    return min(base, second if printed else second / at.n)
+    base = case.lipschitz * case.diameter / (case.n * math.sqrt(case.n))
+    by_privacy = base * (case.epsilon * case.diameter / case.width) ** 2 / case.log_delta
+    return min(base, by_privacy if printed else by_privacy / case.n)
 
 
 def explicit(
-    at: Objective, smoothness: float, rank: int, *, printed: bool = False
+    case: Objective, smoothness: float, rank: int, *, printed: bool = False
 ) -> tuple[float, ...]:
     """B1 of theory/su-zhao-wang.md, 3.1, for Algorithm 1: the terms of its card."""
-    modulus, alpha = regulariser(at, smoothness, rank), accuracy(at, printed=printed)
+    modulus, alpha = regulariser(case, smoothness, rank), accuracy(case, printed=printed)
     return (
-        at.objective_std * at.width / at.n,
-        modulus * (at.diameter / 2) ** 2,
-        at.lipschitz**2 / (modulus * at.n),
-        at.lipschitz * math.sqrt(alpha / modulus),
-        at.lipschitz * math.sqrt(2 * at.output_std(alpha, modulus) * at.width),
+        case.objective_std * case.width / case.n,
+        modulus * (case.diameter / 2) ** 2,
+        case.lipschitz**2 / (modulus * case.n),
+        case.lipschitz * math.sqrt(alpha / modulus),
+        case.lipschitz * math.sqrt(2 * case.output_std(alpha, modulus) * case.width),
     )
 
 
-def rate_strong(at: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
+def rate_strong(case: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
     """Theorem 4 with modulus Delta; `printed` has a stray epsilon in the first term."""
-    first = (at.lipschitz * at.diameter) ** 2 / (modulus * at.n)
-    second = (at.lipschitz * at.width / (at.n * at.epsilon)) ** 2 * at.log_delta / modulus
-    return first / at.epsilon if printed else first, second
+    sampling = (case.lipschitz * case.diameter) ** 2 / (modulus * case.n)
+    ratio = case.lipschitz * case.width / (case.n * case.epsilon)
+    private = ratio**2 * case.log_delta / modulus
+    return sampling / case.epsilon if printed else sampling, private
 
 
-def accuracy_strong(at: Objective, modulus: float) -> float:
+def accuracy_strong(case: Objective, modulus: float) -> float:
     """Return the largest alpha of Theorem 4."""
-    first = (at.lipschitz * at.diameter / at.n) ** 2 / modulus
-    ratio = at.lipschitz * at.diameter / (modulus * at.n)
-    second = first * (ratio * at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
-    return min(first, second)
+    by_sampling = (case.lipschitz * case.diameter / case.n) ** 2 / modulus
+    ratio = case.lipschitz * case.diameter / (modulus * case.n)
+    square = (ratio * case.epsilon * case.diameter / case.width) ** 2
+    return min(by_sampling, by_sampling * square / case.log_delta)
 
 
 def regulariser_strong(
-    at: Objective, smoothness: float, strong_convexity: float, rank: int
+    case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> float:
     r"""Return Algorithm 2's :math:`\lambda`, with mu the l2 modulus of every record.
 
@@ -165,26 +166,26 @@ def regulariser_strong(
     """
     if rank == 0:
         return 0.0
-    need = (smoothness - strong_convexity) / (at.n * _growth(at, rank))
+    need = (smoothness - strong_convexity) / (case.n * _growth(case, rank))
     return max(0.0, (need - strong_convexity) / 2)
 
 
 def explicit_strong(
-    at: Objective, smoothness: float, strong_convexity: float, rank: int
+    case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, ...]:
     r"""B2 of theory/su-zhao-wang.md, 3.2, for Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
 
     The terms of its card; that of the objective noise has the half that the proof allows.
     """
-    radius, modulus = at.diameter / 2, strong_convexity * at.inradius**2
-    alpha = accuracy_strong(at, modulus)
-    output = at.output_std(alpha, modulus) * at.diameter
+    radius, modulus = case.diameter / 2, strong_convexity * case.inradius**2
+    alpha = accuracy_strong(case, modulus)
+    output = case.output_std(alpha, modulus) * case.diameter
     return (
-        (at.objective_std / at.n) ** 2 * (at.width**2 + radius**2) / (2 * modulus),
-        regulariser_strong(at, smoothness, strong_convexity, rank) * radius**2,
-        2 * (at.lipschitz * radius) ** 2 / (modulus * at.n),
-        at.lipschitz * radius * math.sqrt(2 * alpha / modulus),
-        at.lipschitz * math.sqrt(2 * output * at.width),
+        (case.objective_std / case.n) ** 2 * (case.width**2 + radius**2) / (2 * modulus),
+        regulariser_strong(case, smoothness, strong_convexity, rank) * radius**2,
+        2 * (case.lipschitz * radius) ** 2 / (modulus * case.n),
+        case.lipschitz * radius * math.sqrt(2 * alpha / modulus),
+        case.lipschitz * math.sqrt(2 * output * case.width),
     )
 
 
@@ -201,35 +202,35 @@ def _terms(
     """Return a formula as named terms, infinite without an (epsilon, delta) budget, or at L = 0."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
-        at = objective(setting)
-        void = at is None or at.lipschitz == 0 or (_STRONG in needs and modulus(setting) == 0)
-        return (math.inf,) * len(names) if at is None or void else formula(at, setting)
+        case = objective(setting)
+        void = case is None or case.lipschitz == 0 or (_STRONG in needs and modulus(setting) == 0)
+        return (math.inf,) * len(names) if case is None or void else formula(case, setting)
 
-    return named(names, ("lipschitz", "diameter", *needs), terms)
+    return name_terms(names, ("lipschitz", "diameter", *needs), terms)
 
 
 def _explicit(printed: bool) -> Callable[[Setting], Terms]:
     return _terms(
         _B_TERMS,
-        lambda at, s: explicit(at, s.constants.sample_smoothness, hessian_rank(s), printed=printed),
+        lambda c, s: explicit(c, s.constants.sample_smoothness, hessian_rank(s), printed=printed),
         "sample_smoothness",
     )
 
 
 def _rate_strong(printed: bool) -> Callable[[Setting], Terms]:
-    return _terms(_RATE_TERMS, lambda at, s: rate_strong(at, modulus(s), printed=printed), _STRONG)
+    return _terms(_RATE_TERMS, lambda c, s: rate_strong(c, modulus(s), printed=printed), _STRONG)
 
 
-def _explicit_strong(at: Objective, setting: Setting) -> tuple[float, ...]:
+def _explicit_strong(case: Objective, setting: Setting) -> tuple[float, ...]:
     c = setting.constants
     rank = 0 if c.structure == "mean" else setting.d
-    return explicit_strong(at, c.sample_smoothness, c.sample_strong_convexity, rank)
+    return explicit_strong(case, c.sample_smoothness, c.sample_strong_convexity, rank)
 
 
-def _records(text: str, least: Callable[[Objective, Setting], float]) -> Hypothesis:
+def _records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypothesis:
     def check(setting: Setting) -> str:
-        at = objective(setting)
-        number = math.nan if at is None else least(at, setting)
+        case = objective(setting)
+        number = math.nan if case is None else fewest(case, setting)
         if not math.isfinite(number) or setting.n >= number:
             return ""
         return (
@@ -239,29 +240,29 @@ def _records(text: str, least: Callable[[Objective, Setting], float]) -> Hypothe
     return Hypothesis(text=f"n >= {text}", check=check)
 
 
-def _by_hessian(at: Objective, setting: Setting) -> float:
+def _by_hessian(case: Objective, setting: Setting) -> float:
     c = setting.constants
-    if at.lipschitz == 0 or not math.isfinite(at.lipschitz * at.diameter * c.sample_smoothness):
+    smooth = c.sample_smoothness * case.diameter
+    if case.lipschitz == 0 or not math.isfinite(case.lipschitz * smooth):
         return math.nan
-    # r of Algorithm 1, of the whole Hessian: min(d, 2 rank)
+    # Algorithm 1 takes as r the rank of the whole Hessian, min(d, 2 rank).
     rank = {"linear": 0, "linear-model": 1}.get(c.structure, setting.d)
-    needed = min(setting.d, 2 * rank) * c.sample_smoothness * at.diameter
-    return (needed / (at.epsilon * at.lipschitz)) ** 2
+    return (min(setting.d, 2 * rank) * smooth / (case.epsilon * case.lipschitz)) ** 2
 
 
-def _by_modulus(at: Objective, setting: Setting) -> float:
+def _by_modulus(case: Objective, setting: Setting) -> float:
     delta = modulus(setting)
-    if not 0 < delta < math.inf or math.isinf(at.lipschitz):
+    if not 0 < delta < math.inf or math.isinf(case.lipschitz):
         return math.nan
-    return (at.lipschitz * at.diameter / delta) ** 2
+    return (case.lipschitz * case.diameter / delta) ** 2
 
 
 _NOISE_SIZE = _records(
     "sqrt(d ln(1/delta))/epsilon",
-    lambda at, setting: math.sqrt(setting.d * at.log_delta) / at.epsilon,
+    lambda case, setting: math.sqrt(setting.d * case.log_delta) / case.epsilon,
 )
 _HESSIAN_SIZE = _records("(r beta D / (epsilon L))^2", _by_hessian)
-_A1 = (approximate(below=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
+_A1 = (approximate(is_strict=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
 _RATE_TERMS = ("sampling", "privacy")
 _B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
 _WIDTH = r"G=E\max_{w\in C}\langle\xi,w\rangle"
@@ -298,7 +299,7 @@ _LETTERS = (
 OBJECTIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=_terms(_RATE_TERMS, lambda at, _: rate(at)),
+        evaluate=_terms(_RATE_TERMS, lambda case, _: rate(case)),
         hypotheses=(*_A1, KNOWN_HESSIANS, _HESSIAN_SIZE, _NOISE_SIZE),
     ),
     bound_like(

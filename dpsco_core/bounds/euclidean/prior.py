@@ -31,7 +31,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
     SMALL_BUDGET,
-    named,
+    name_terms,
 )
 from dpsco_core.bounds.euclidean.objective import modulus, width
 from dpsco_core.bounds.lq.conditions import SYMMETRIC
@@ -82,8 +82,8 @@ def chaudhuri(setting: Setting) -> tuple[float, ...]:
     """
     n, smoothness = setting.n, setting.constants.sample_smoothness
     private = setting.d / (n * setting.pure_epsilon)
-    last = private * math.sqrt(smoothness) * math.pow(n, 1 / 3)
-    return _scaled(setting, 1 / math.sqrt(n), private, last)
+    smooth_term = private * math.sqrt(smoothness) * math.pow(n, 1 / 3)
+    return _scaled(setting, 1 / math.sqrt(n), private, smooth_term)
 
 
 def _optimal(setting: Setting) -> tuple[float, ...]:
@@ -136,7 +136,7 @@ _NEEDS = ("gaussian_rho", "lipschitz", "diameter")
 _STRONG_NEEDS = ("gaussian_rho", "lipschitz", "sample_strong_convexity")
 _MILD = Hypothesis(text="beta <= (L/D) max(sqrt(n), sqrt(d/rho))", check=_mildly_smooth)
 _TERMS = ("sampling", "privacy")
-_ONE = "Logarithms and constants are set to 1."
+_UNIT_CONSTANTS = "Logarithms and constants are set to 1."
 _EMPIRICAL = "It bounds the empirical risk, which a small sample's population risk exceeds. "
 _OPTIMAL = r"LD\max\Big(\frac1{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)"
 _CARD = BoundCard(
@@ -145,7 +145,7 @@ _CARD = BoundCard(
     paper=FELDMAN_2020,
     statement="phased SGD, smooth losses, one pass",
     summary="The optimal rate for Lipschitz losses that are mildly smooth, in a single pass over "
-    "the records. " + _ONE,
+    "the records. " + _UNIT_CONSTANTS,
     kind="upper",
     quantity="excess risk",
     constant="rate",
@@ -177,7 +177,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         method="sco.sgd",
         loss_class=classes.CONVEX,
         law_class=VARIANCE,
-        evaluate=named(("sampling",), ("diameter",), _sgd),
+        evaluate=name_terms(("sampling",), ("diameter",), _sgd),
         hypotheses=(
             DIAMETER,
             Hypothesis(text="gradients of finite second moment", check=_gradient_energy),
@@ -186,7 +186,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
     bound_like(
         _CARD,
         loss_class=classes.SMOOTH_LIPSCHITZ,
-        evaluate=named(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
     ),
@@ -196,11 +196,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         name="Noisy gradient descent, rate",
         statement="population risk by uniform convergence",
         summary="The first rate for the population risk of noisy gradient descent, which loses "
-        "a fourth root of the dimension. " + _ONE,
+        "a fourth root of the dimension. " + _UNIT_CONSTANTS,
         latex=r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
         method="sco.noisy-gd",
         paper=BASSILY_2014,
-        evaluate=named(_TERMS, _NEEDS, uniform_convergence),
+        evaluate=name_terms(_TERMS, _NEEDS, uniform_convergence),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -209,10 +209,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.prior-bassily-2019",
         name="Bassily et al. 2019, rate",
         statement="Lipschitz convex losses, smooth or not",
-        summary="The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
+        summary="The first optimal rate for Lipschitz losses, not in linear time. "
+        + _UNIT_CONSTANTS,
         latex=_OPTIMAL,
         paper=BASSILY_2019,
-        evaluate=named(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -222,9 +223,9 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         name="Feldman et al. 2020, non-smooth, rate",
         statement="phased regularised empirical risk, non-smooth losses",
         summary="The optimal rate for Lipschitz losses without smoothness, in quadratic time. "
-        + _ONE,
+        + _UNIT_CONSTANTS,
         latex=_OPTIMAL,
-        evaluate=named(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -234,13 +235,13 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         name="Chaudhuri et al. 2011, rate",
         statement="output perturbation, as quoted by Arora et al. 2020, section 3",
         summary="Output perturbation under pure DP, for smooth losses; objective perturbation is "
-        "similar. " + _ONE,
+        "similar. " + _UNIT_CONSTANTS,
         latex=r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
         r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
         paper=CHAUDHURI_2011,
         privacy="pure",
         loss_class=classes.SMOOTH_LIPSCHITZ,
-        evaluate=named(
+        evaluate=name_terms(
             ("sampling", "privacy", "smoothness"),
             ("lipschitz", "diameter", "sample_smoothness"),
             chaudhuri,
@@ -253,11 +254,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.prior-bassily-2014-empirical",
         name="Bassily et al. 2014, empirical risk",
         statement="Lipschitz convex losses, empirical risk",
-        summary="Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
+        summary="Noisy gradient descent on the data at hand. " + _EMPIRICAL + _UNIT_CONSTANTS,
         latex=r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
         tables=("su-1", "arora"),
         paper=BASSILY_2014,
-        evaluate=named(("privacy",), _NEEDS, lambda s: (_unit(s) * _private(s),)),
+        evaluate=name_terms(("privacy",), _NEEDS, lambda s: (_unit(s) * _private(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     bound_like(
@@ -267,11 +268,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         statement="Su et al., Table 1; Gaussian width of the set",
         summary="The rate with the Gaussian width of the set in place of the dimension. "
         + _EMPIRICAL
-        + _ONE,
+        + _UNIT_CONSTANTS,
         latex=r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
         tables=("su-1",),
         paper=TALWAR_2014,
-        evaluate=named(("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width(s),)),
+        evaluate=name_terms(("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     bound_like(
@@ -279,12 +280,12 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.prior-kasiviswanathan",
         name="Kasiviswanathan and Jin 2016, empirical risk",
         statement="Su et al., Table 1; Gaussian width of the set",
-        summary="Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
+        summary="Random projections for generalised linear losses. " + _EMPIRICAL + _UNIT_CONSTANTS,
         latex=r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
         tables=("su-1",),
         paper=KASIVISWANATHAN_2016,
         loss_class=classes.GENERALISED_LINEAR,
-        evaluate=named(("privacy",), _NEEDS, _kasiviswanathan),
+        evaluate=name_terms(("privacy",), _NEEDS, _kasiviswanathan),
         hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
     ),
     bound_like(
@@ -293,10 +294,12 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         name="Bassily et al. 2014, strongly convex, rate",
         statement="strongly convex Lipschitz losses, population risk",
         summary="Noisy gradient descent on strongly convex losses; the population rate is not "
-        "optimal. " + _ONE,
+        "optimal. " + _UNIT_CONSTANTS,
         latex=r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
         paper=BASSILY_2014,
-        evaluate=named(("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s),)),
+        evaluate=name_terms(
+            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s),)
+        ),
         hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
     bound_like(
@@ -304,10 +307,10 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.prior-bassily-2014-strong-empirical",
         name="Bassily et al. 2014, strongly convex, empirical risk",
         statement="strongly convex Lipschitz losses, empirical risk",
-        summary="Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
+        summary="Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _UNIT_CONSTANTS,
         latex=r"\frac{L^2d}{\lambda\rho\,n^2}",
         paper=BASSILY_2014,
-        evaluate=named(
+        evaluate=name_terms(
             ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s) ** 2,)
         ),
         hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
@@ -319,11 +322,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         statement="Su et al., Table 1; Gaussian width of the set",
         summary="The rate with the Gaussian width of the set in place of the dimension. "
         + _EMPIRICAL
-        + _ONE,
+        + _UNIT_CONSTANTS,
         latex=r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
         r"\Delta=\lambda C_{\min}^2",
         paper=TALWAR_2014,
-        evaluate=named(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
+        evaluate=name_terms(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
         hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
     ),
 )

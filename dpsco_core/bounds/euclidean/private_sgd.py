@@ -15,7 +15,13 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BoundCard
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, Formula, approximate, named
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    LIPSCHITZ,
+    Formula,
+    approximate,
+    name_terms,
+)
 from dpsco_core.bounds.tools import enough_records, root_sum_square
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
@@ -169,8 +175,8 @@ def _rate(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 
 def _theorem(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    own = theorem_parameters(setting.n, budget)
-    return (math.inf, math.inf) if math.isnan(own[1]) else main_theorem(setting, *own)
+    parameters = theorem_parameters(setting.n, budget)
+    return (math.inf, math.inf) if math.isnan(parameters[1]) else main_theorem(setting, *parameters)
 
 
 def _check(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
@@ -202,23 +208,23 @@ def _remark_epsilon(n: int, budget: ApproxDP) -> str:
 
 
 def _theorem_delta(n: int, budget: ApproxDP) -> str:
-    least = 2 * math.exp(-n / 16)
-    if budget.delta > least:
+    smallest = 2 * math.exp(-n / 16)
+    if budget.delta > smallest:
         return ""
     return (
-        f"Theorem 6 needs delta above 2 exp(-n/16) = {least:.3g}, and delta={budget.delta:g} at "
+        f"Theorem 6 needs delta above 2 exp(-n/16) = {smallest:.3g}, and delta={budget.delta:g} at "
         f"n={n}."
     )
 
 
 def _theorem_epsilon(n: int, budget: ApproxDP) -> str:
-    own, _ = theorem_parameters(n, budget)
+    theorem_epsilon, _ = theorem_parameters(n, budget)
     largest = 1 / (2 * math.sqrt(n))
-    if math.isnan(own) or own <= largest:
+    if math.isnan(theorem_epsilon) or theorem_epsilon <= largest:
         return ""
     return (
         f"Theorem 6 needs its epsilon at most 1/(2 sqrt(n)) = {largest:.3g}, and the budget's "
-        f"epsilon={budget.epsilon:g} makes it {own:.3g}."
+        f"epsilon={budget.epsilon:g} makes it {theorem_epsilon:.3g}."
     )
 
 
@@ -263,7 +269,7 @@ _LETTERS = (
     Letter(r"\sigma", "deviation of a step's noise"),
 )
 _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
-    Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
+    Bound(card=_CARD, evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
     bound_like(
         _CARD,
         slug="upper.sco.private-sgd-paper",
@@ -274,7 +280,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         "risk.",
         constant="explicit",
         latex=r"\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
-        evaluate=named(_NAMES, _NEEDS, _at_budget(remark)),
+        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(remark)),
         hypotheses=REMARK_1,
     ),
     bound_like(
@@ -288,7 +294,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{5LD}{\sqrt n}+\frac{20LD\sqrt{d\ln(1/\delta_6)}}{\varepsilon_6n},\ "
         r"\delta_6=\tfrac12\big(\delta-2e^{-n/16}\big),\ "
         r"\varepsilon_6=\frac{\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}",
-        evaluate=named(_NAMES, _NEEDS, _at_budget(_theorem)),
+        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_theorem)),
         hypotheses=(
             *_LOSSES,
             *_BUDGET,
@@ -305,7 +311,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         constant="explicit",
         latex=r"\frac52\,\frac{D(L+\sigma\sqrt d)}{\sqrt n},\ " + _SIGMA,
         privacy="zcdp",
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
+        evaluate=name_terms(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
         hypotheses=_NOISY,
     ),
     bound_like(
@@ -317,7 +323,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         constant="explicit",
         latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
         privacy="zcdp",
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
+        evaluate=name_terms(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
         hypotheses=_NOISY,
     ),
     bound_like(
@@ -331,7 +337,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{D}{2m}\sqrt{L^2m+\sigma^2d\,EN},\ m=\lfloor n/2\rfloor+1,\ "
         r"EN=n(H_n-H_{n-m}),\ " + _SIGMA,
         privacy="zcdp",
-        evaluate=named(("optimisation", *_NAMES), _NOISY_NEEDS, _at_noise(sharp)),
+        evaluate=name_terms(("optimisation", *_NAMES), _NOISY_NEEDS, _at_noise(sharp)),
         hypotheses=_NOISY,
     ),
     bound_like(
@@ -344,7 +350,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         constant="explicit",
         latex=r"\frac D2\sqrt{\frac{L^2+\sigma^2d}m},\ m=\lfloor n/2\rfloor+1,\ " + _SIGMA,
         privacy="zcdp",
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(pruned)),
+        evaluate=name_terms(_NAMES, _NOISY_NEEDS, _at_noise(pruned)),
         combine=root_sum_square,
         hypotheses=_NOISY,
     ),

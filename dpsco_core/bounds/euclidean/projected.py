@@ -30,12 +30,12 @@ def of_means(setting: Setting) -> Setting:
     vanishes at the minimiser, so that the mean is in the set. Elsewhere the bound on mean gradients
     is added to it.
     """
-    known = setting.constants
+    constants = setting.constants
     reach = math.inf
-    if known.strong_convexity > 0:
-        beyond = 0.0 if known.minimum_interior else known.mean_gradient_bound
-        reach = known.strong_convexity * known.diameter / 2 + beyond
-    return replace(setting, constants=replace(known, mean_gradient_bound=reach))
+    if constants.strong_convexity > 0:
+        minimum_gradient = 0.0 if constants.minimum_interior else constants.mean_gradient_bound
+        reach = constants.strong_convexity * constants.diameter / 2 + minimum_gradient
+    return replace(setting, constants=replace(constants, mean_gradient_bound=reach))
 
 
 def _projected(row: Bound, area: str) -> Bound:

@@ -29,34 +29,37 @@ def spread_at(constants: Constants, square: float) -> float:
     """Bound the trace of Cov(g) at a mean squared distance from the minimiser."""
     if constants.variance_growth == 0:
         return constants.variance_trace
-    near = constants.minimum_variance + constants.variance_growth * square
-    return min(near, constants.variance_trace)
+    growth_bound = constants.minimum_variance + constants.variance_growth * square
+    return min(growth_bound, constants.variance_trace)
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
     """One pass of SGD by a rule of its steps: optimisation, and what its records' spread adds."""
-    c, taken = plan.setting.constants, plan.descent
-    assert isinstance(taken, SgdSteps)
-    known = math.isfinite(c.diameter) and math.isfinite(min(c.mean_gradient_bound, c.lipschitz))
-    if taken.rule != rule or not known:
+    c, descent = plan.setting.constants, plan.descent
+    assert isinstance(descent, SgdSteps)
+    is_certified = math.isfinite(c.diameter) and math.isfinite(
+        min(c.mean_gradient_bound, c.lipschitz)
+    )
+    if descent.rule != rule or not is_certified:
         return math.inf, math.inf
-    strong, count = rule == "strongly convex", taken.steps
-    over = risk_on_set(plan.setting, strong=strong)
+    strong, count = rule == "strongly convex", descent.steps
+    objective = risk_on_set(plan.setting, strong=strong)
     steps = Walk(
-        sizes=tuple(taken.size(t) for t in range(count)),
+        sizes=tuple(descent.size(t) for t in range(count)),
         weights=tuple(t + 1.0 if strong else 1.0 for t in range(count)),
         queried=rule == "lipschitz",
         pull=c.lipschitz**2,
     )
-    last = plan.setting.n - (count - 1) * taken.batch  # records of the last step
+    # The last step takes the records that are left.
+    last_batch = plan.setting.n - (count - 1) * descent.batch
 
     def energy(t: int, square: float) -> float:
         spread = min(spread_at(c, square), c.lipschitz**2)
-        return spread / (taken.batch if t < count - 1 else last)
+        return spread / (descent.batch if t < count - 1 else last_batch)
 
-    whole = risk(over, steps, 0.0, energy)
-    alone = min(whole, risk(over, steps, 0.0, lambda t, square: 0.0))
-    return alone, whole - alone
+    whole = risk(objective, steps, 0.0, energy)
+    optimisation = min(whole, risk(objective, steps, 0.0, lambda t, square: 0.0))
+    return optimisation, whole - optimisation
 
 
 def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
@@ -64,10 +67,11 @@ def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
 
     def check(setting: Setting) -> str:
         try:
-            taken = Sgd().plan(setting).descent
-            return "" if isinstance(taken, SgdSteps) and taken.rule == rule else sentence
+            descent = Sgd().plan(setting).descent
+            return "" if isinstance(descent, SgdSteps) and descent.rule == rule else sentence
         except NotApplicable:
-            return ""  # whoever plans the run is told why
+            # The plan of the run says why it cannot be.
+            return ""
 
     return Hypothesis(text=text, check=check)
 

@@ -29,7 +29,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONGLY_CONVEX,
     at_least,
     in_scale,
-    named,
+    name_terms,
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
@@ -169,7 +169,7 @@ _WANG_CONDITIONS = (GAUSSIAN_BUDGET, SMALL_BUDGET, COORDINATE_MOMENT, DIAMETER, 
 _SMOOTHED_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
+        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         combine=root_sum_square,
         hypotheses=(
             *ASSUMPTION_2_12,
@@ -189,7 +189,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         "and constants are set to 1.",
         latex=r"\min_{1/2\le q\le2}\sqrt M\Big[\frac{d^{(3-q)/2}}{\sqrt n}+"
         r"\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n}\Big]",
-        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
+        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         letters=(letters.SMOOTH, Letter("q", "a free power, the best one")),
         hypotheses=(
             *ASSUMPTION_2_12,
@@ -213,7 +213,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         r"S=\frac{LM(\sqrt2+1)}{n^3}+\frac1\tau\sqrt{d+2R^2+R^4}+"
         r"\frac{\sqrt d\,\tau\ln(2d/f^2)}n,\ f=(3n^3)^{-d},\ r=\tau S_1\sqrt d+R,\ "
         r"S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)",
-        evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
+        evaluate=name_terms(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=EXPLICIT_CONDITIONS,
     ),
     bound_like(
@@ -228,7 +228,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         "moment give its units.",
         latex=r"M\Big(\frac{d^3}{\rho\,n}\Big)^{1/3}",
         method="",
-        evaluate=named(("privacy",), RATE_NEEDS, wang),
+        evaluate=name_terms(("privacy",), RATE_NEEDS, wang),
         hypotheses=_WANG_CONDITIONS,
     ),
     bound_like(
@@ -244,7 +244,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         method="",
         loss_class=classes.SMOOTH_STRONG,
         problems=STRONG_PROBLEMS,
-        evaluate=named(
+        evaluate=name_terms(
             ("privacy",), ("gaussian_rho", "coordinate_moment", "strong_convexity"), wang_strong
         ),
         hypotheses=(*_WANG_CONDITIONS, STRONGLY_CONVEX),

@@ -27,7 +27,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     Formula,
     at_least,
     in_scale,
-    named,
+    name_terms,
     signal,
 )
 from dpsco_core.bounds.euclidean.coordinatewise import CARD
@@ -143,8 +143,11 @@ def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool
     if summed:
         optimisation, noise = strong_risk_summed(*shape, deviation**2, steps)
     else:
-        first, second = strong_risk(*shape, deviation, steps)
-        optimisation, noise = first * (first + second), second * (first + second)
+        optimisation_root, noise_root = strong_risk(*shape, deviation, steps)
+        optimisation, noise = (
+            optimisation_root * (optimisation_root + noise_root),
+            noise_root * (optimisation_root + noise_root),
+        )
     scale = noise / deviation**2 if deviation > 0 else 0.0
     sampling, bias, cost = (scale * x**2 for x in (parts.sampling, parts.bias, parts.noise))
     return optimisation, sampling, bias, cost
@@ -159,13 +162,13 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
     """
     c = setting.constants
     rate = -math.log(contraction(c.strong_convexity, c.smoothness))
-    most = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
+    largest = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
 
-    def at(steps: int) -> tuple[int, Risk]:
+    def candidate(steps: int) -> tuple[int, Risk]:
         return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
 
-    grid = sorted({round(math.exp(math.log(most) * i / 24)) for i in range(25)})
-    best = smallest_or(map(at, grid), _total, (1, (math.inf,) * 4))
+    grid = sorted({round(math.exp(math.log(largest) * i / 24)) for i in range(25)})
+    best = smallest_or(map(candidate, grid), _total, (1, (math.inf,) * 4))
     while math.isfinite(_total(best)):
         i = grid.index(best[0])
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
@@ -173,7 +176,7 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
             break
         width = (high - low) / 8
         grid = sorted({low, high, best[0], *(round(low + width * j) for j in range(1, 8))})
-        best = smallest_or(map(at, grid), _total, best)
+        best = smallest_or(map(candidate, grid), _total, best)
     return best
 
 
@@ -195,8 +198,8 @@ def _start(setting: Setting) -> tuple[float, float, float]:
     """Return G of the theorem with constant 1, the limit it must stay below, and ln q."""
     c = setting.constants
     scale = moment_scale(setting)
-    needed = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
-    if min(needed) <= 0 or math.inf in needed:
+    inputs = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
+    if min(inputs) <= 0 or math.inf in inputs:
         return math.nan, math.nan, math.nan
     deviation = scale * math.fsum(mean_rate_cdp(setting, setting.gaussian_rho))
     weak, strong = sorted((c.strong_convexity, c.smoothness))
@@ -282,7 +285,7 @@ _STRONG_LETTERS = (
 _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_STRONG_CARD,
-        evaluate=named(
+        evaluate=name_terms(
             RATE_TERMS,
             ("gaussian_rho", "coordinate_moment", "diameter", "smoothness", "strong_convexity"),
             _rate,
@@ -307,7 +310,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         "steps that make this bound smallest. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
-        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
+        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
     bound_like(
@@ -319,7 +322,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         "paper has it, although blocks are disjoint. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
-        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
+        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
     bound_like(
@@ -334,7 +337,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
         + _STRONG_DEVIATION
         % r"(\rho/T)",
-        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=True)),
+        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=True)),
         hypotheses=_STRONG_CONDITIONS,
     ),
 )

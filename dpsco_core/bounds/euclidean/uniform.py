@@ -69,7 +69,8 @@ class UniformOracle:
 
     def risk(self, diameter: float, gradient_bound: float) -> tuple[float, float, float, float]:
         """Return Theorem 3.1 at these steps: optimisation with noise, and M B in three parts."""
-        if max(self.noise_energy, self.bias) > 1e150:  # the square would leave the doubles
+        # The square would leave the range of doubles.
+        if max(self.noise_energy, self.bias) > 1e150:
             return (math.inf,) * 4
         steps = self.steps(gradient_bound)
         descent, _ = convex_risk(diameter, gradient_bound, 0.0, self.second_moment(steps), steps)

@@ -16,9 +16,12 @@ from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-_SIZES = np.geomspace(0.02, 20, 60)  # n t, in units of the records that a budget tells apart
-_SMALLEST = -60.0  # log of theta, from where it is searched
-_MOST = 36.0  # the rho b^2 beyond which outputs are told apart
+# Sizes of n t are in units of the number of records that a budget tells apart.
+_SIZES = np.geomspace(0.02, 20, 60)
+# The search for theta starts at this logarithm.
+_SMALLEST = -60.0
+# Beyond this rho b^2 outputs are told apart.
+_LARGEST_INFORMATION = 36.0
 _ARGUMENTS = np.linspace(0, 20, 2001)
 _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 
@@ -26,24 +29,26 @@ _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 def overlap(counts: Vector, budget: Budget) -> Vector:
     """Return a(b): how much the outputs' laws have in common when b records differ, at least."""
     if isinstance(budget, ZCDP):
-        return _alike(np.minimum(budget.rho * counts**2, _MOST))
+        return _alike(np.minimum(budget.rho * counts**2, _LARGEST_INFORMATION))
     epsilon = budget.epsilon
     exponent = epsilon * counts
     common = 2 * expit(-exponent)
     if isinstance(budget, ApproxDP) and budget.delta > 0:
-        # delta (e^(b eps) - 1)/(e^eps - 1), in logarithms
+        # The failure is delta (e^(b eps) - 1)/(e^eps - 1), in logarithms.
         grown = np.where(counts > 0, exponent + np.log(-np.expm1(-np.maximum(exponent, 1e-300))), 0)
-        one = epsilon + math.log(-math.expm1(-epsilon))
-        lost = np.where(counts > 0, math.log(budget.delta) + grown - one, -np.inf)
-        common = common * np.maximum(0.0, -np.expm1(np.minimum(lost, 1.0)))
+        log_step = epsilon + math.log(-math.expm1(-epsilon))
+        log_failure = np.where(counts > 0, math.log(budget.delta) + grown - log_step, -np.inf)
+        common = common * np.maximum(0.0, -np.expm1(np.minimum(log_failure, 1.0)))
     return common
 
 
 def _alike(divergence: Vector) -> Vector:
     """Return 1 - T of divergences k from 0 to 36, T artanh T = k/2."""
     half = 0.5 * divergence
-    y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)  # the y with T = tanh y
-    for _ in range(2):  # Newton, on y tanh y = k/2
+    # This is the y with T = tanh y.
+    y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)
+    # These are Newton's steps on y tanh y = k/2.
+    for _ in range(2):
         tanh = np.tanh(y)
         y = y - (y * tanh - half) / np.maximum(tanh + y * (1 - tanh**2), 1e-12)
     return 2 * expit(-2 * y)
@@ -51,19 +56,23 @@ def _alike(divergence: Vector) -> Vector:
 
 def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
     """Return the chance that a record of m values differs between two shifts, coupled."""
-    apart = np.minimum(law.distance(theta), 1.0)
+    distance = np.minimum(law.distance(theta), 1.0)
     if m == 1:
-        return apart
+        return distance
     with np.errstate(divide="ignore"):
-        return np.asarray(-np.expm1(m * np.log1p(-apart)))
+        return np.asarray(-np.expm1(m * np.log1p(-distance)))
 
 
 def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int = 1) -> float:
     """Return the largest value over a grid of theta; every theta is valid."""
     strength = math.sqrt(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
-    wanted = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)
-    theta = _shifts_at(law, wanted, radius / math.sqrt(d), m)
-    largest = math.sqrt(_MOST / budget.rho) if isinstance(budget, ZCDP) else 700 / budget.epsilon
+    targets = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)
+    theta = _shifts_at(law, targets, radius / math.sqrt(d), m)
+    largest = (
+        math.sqrt(_LARGEST_INFORMATION / budget.rho)
+        if isinstance(budget, ZCDP)
+        else 700 / budget.epsilon
+    )
     chance = record_distance(law, theta, m)
     scale = max(1.0, 0.25 / strength)
     common = expectation(
@@ -72,11 +81,11 @@ def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int =
     return float(math.sqrt(d) * np.max(theta * common))
 
 
-def _shifts_at(law: Shifts, wanted: Vector, longest: float, m: int) -> Vector:
+def _shifts_at(law: Shifts, targets: Vector, longest: float, m: int) -> Vector:
     """Return shifts of at most `longest` at which records differ with these chances."""
     top = min(math.log(longest), 300.0)
-    low, high = np.full(wanted.shape, min(_SMALLEST, top - 1)), np.full(wanted.shape, top)
-    goal = np.log(wanted)
+    low, high = np.full(targets.shape, min(_SMALLEST, top - 1)), np.full(targets.shape, top)
+    goal = np.log(targets)
     # Bisection, then the secant in logarithms, in which the chance is nearly a straight line.
     smallest = np.finfo(np.float64).tiny
     ends = [np.log(np.maximum(record_distance(law, np.exp(x), m), smallest)) for x in (low, high)]
@@ -85,9 +94,12 @@ def _shifts_at(law: Shifts, wanted: Vector, longest: float, m: int) -> Vector:
         if step >= 14:
             share = (goal - ends[0]) / np.maximum(ends[1] - ends[0], 1e-300)
             middle = low + (high - low) * np.clip(share, 0, 1)
-        there = np.log(np.maximum(record_distance(law, np.exp(middle), m), smallest))
-        less = there < goal
-        low, high = np.where(less, middle, low), np.where(less, high, middle)
-        ends = [np.where(less, there, ends[0]), np.where(less, ends[1], there)]
+        log_distance = np.log(np.maximum(record_distance(law, np.exp(middle), m), smallest))
+        is_below = log_distance < goal
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        ends = [
+            np.where(is_below, log_distance, ends[0]),
+            np.where(is_below, ends[1], log_distance),
+        ]
     reached = ends[1] >= goal
     return np.exp(np.where(reached, middle, top))

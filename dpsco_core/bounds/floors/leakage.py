@@ -68,9 +68,10 @@ def pure(epsilon: float, law: Shifts) -> float:
         square = math.tanh(epsilon / 2) ** 2
     else:
         square = _expm1(epsilon) / 8
-    beyond = epsilon / -math.expm1(-epsilon) - 1  # z - 1
-    # z - 1 - ln z, which is at most (z-1)^2/2
-    gain = beyond - math.log1p(beyond) if beyond > 1e-6 else beyond**2 / 2
+    # This is z - 1.
+    excess = epsilon / -math.expm1(-epsilon) - 1
+    # The gain is z - 1 - ln z, which is at most (z-1)^2/2.
+    gain = excess - math.log1p(excess) if excess > 1e-6 else excess**2 / 2
     return math.sqrt(min(square, 2 * law.spread * gain))
 
 

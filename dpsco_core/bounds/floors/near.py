@@ -16,10 +16,13 @@ from dpsco_core.bounds.floors.van_trees import Costs, bessel_zero, costs, mean_c
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.privacy.budget import Budget
 
-_TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # c: densities change by a factor of 1 - c to 1 + c
-_LEVELS = np.geomspace(0.1, 60, 60)  # where values are clipped; norms of a spherical law below
+# Densities change by a factor of 1 - c to 1 + c.
+_TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+# Values are clipped at these levels, norms of a spherical law at those below.
+_LEVELS = np.geomspace(0.1, 60, 60)
 _NORMS = np.geomspace(0.3, 300, 80)
-_FAR = 40.0  # log odds, beyond which a law has no mass that counts
+# Beyond these log odds a law has no mass that counts.
+_LARGEST_ODDS = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
@@ -43,7 +46,8 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
     for i, level in enumerate(levels):
         x, p = value[i], mass[i]
         clipped = np.clip(x - centre[i], -level, level)
-        slope = float(p @ (x * clipped))  # by how much the mean moves with theta
+        # The mean moves with theta at this rate.
+        slope = float(p @ (x * clipped))
         if law.spherical:
             slope /= d
         for c in _TILTS:
@@ -74,46 +78,46 @@ def _nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]
 
     Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the clipping.
     """
-    first, last = np.full(levels.shape, -_FAR), np.full(levels.shape, _FAR)
+    lowest, highest = np.full(levels.shape, -_LARGEST_ODDS), np.full(levels.shape, _LARGEST_ODDS)
     # In the middle a symmetric law may jump.
     kinks = [np.zeros(levels.shape), _odds(law, centre + levels)]
     if not law.spherical:
         kinks.append(_odds(law, centre - levels))
     pieces = []
-    for low, high in itertools.pairwise(np.sort([first, *kinks, last], axis=0)):
+    for low, high in itertools.pairwise(np.sort([lowest, *kinks, highest], axis=0)):
         half = 0.5 * (high - low)[:, None]
         u = 0.5 * (low + high)[:, None] + half * _NODES
         pieces.append((u, half * _WEIGHTS))
     u = np.concatenate([piece for piece, _ in pieces], axis=1)
     weights = np.concatenate([piece for _, piece in pieces], axis=1)
-    # p(1-p), the density of the log odds
+    # The density of the log odds is p(1-p).
     small = np.exp(-np.abs(u))
     return law.at_odds(u), weights * small / (1 + small) ** 2
 
 
 def _odds(law: Shifts, value: Vector) -> Vector:
     """Return the log odds at which the law is at a value, within the range that counts."""
-    low, high = np.full(value.shape, -_FAR), np.full(value.shape, _FAR)
+    low, high = np.full(value.shape, -_LARGEST_ODDS), np.full(value.shape, _LARGEST_ODDS)
     for _ in range(30):
         u = 0.5 * (low + high)
-        less = law.at_odds(u) < value
-        low, high = np.where(less, u, low), np.where(less, high, u)
+        is_below = law.at_odds(u) < value
+        low, high = np.where(is_below, u, low), np.where(is_below, high, u)
     return high
 
 
 def _centres(law: Shifts, levels: Vector) -> Vector:
     """Return the m at which the mean of clip(Z - m) is 0, for each level."""
-    u, step = np.linspace(-_FAR, _FAR, 40_001, retstep=True)
+    u, step = np.linspace(-_LARGEST_ODDS, _LARGEST_ODDS, 40_001, retstep=True)
     small = np.exp(-np.abs(u))
     mass = float(step) * small / (1 + small) ** 2
     value = law.at_odds(u)
-    below, moment = (np.concatenate(([0.0], np.cumsum(x))) for x in (mass, mass * value))
+    mass_below, moment = (np.concatenate(([0.0], np.cumsum(x))) for x in (mass, mass * value))
     low, high = np.full(levels.shape, value[0]), np.full(levels.shape, value[-1])
     for _ in range(100):
         m = 0.5 * (low + high)
         i, j = np.searchsorted(value, m - levels), np.searchsorted(value, m + levels)
-        inside = moment[j] - moment[i] - m * (below[j] - below[i])
-        mean = inside + levels * (below[-1] - below[j] - below[i])
+        moment_inside = moment[j] - moment[i] - m * (mass_below[j] - mass_below[i])
+        mean = moment_inside + levels * (mass_below[-1] - mass_below[j] - mass_below[i])
         low, high = np.where(mean > 0, m, low), np.where(mean > 0, high, m)
     return np.asarray(0.5 * (low + high))
 

@@ -38,7 +38,8 @@ def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
     """Return the centred law of the records and what it says of its shifts, if anything."""
     if setting.law is None or setting.law.lead > 1:
         return None
-    law = setting.law.centred  # for caches: its shifts are the same
+    # Its shifts are the same, and caches find it again.
+    law = setting.law.centred
     shifts = shifts_of(law)
     return None if shifts is None else (law, shifts)
 
@@ -73,8 +74,10 @@ def budget_of(setting: Setting, notion: Notion) -> Budget | None:
 
 def public_radius(setting: Setting) -> float:
     """Return the public bound on the norm of the mean."""
-    known = setting.constants
-    return known.mean_gradient_bound if math.isinf(known.diameter) else known.diameter / 2
+    constants = setting.constants
+    return (
+        constants.mean_gradient_bound if math.isinf(constants.diameter) else constants.diameter / 2
+    )
 
 
 def mean_norm(setting: Setting) -> float:
@@ -101,18 +104,18 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
     """Return kappa; NaN where the law or the budget says nothing."""
-    known, budget = stretched(setting), budget_of(setting, notion)
-    if known is None or budget is None:
+    stretched_shape, budget = stretched(setting), budget_of(setting, notion)
+    if stretched_shape is None or budget is None:
         return math.nan
-    return leakage(budget, of_a_block(known[1], setting.m))
+    return leakage(budget, of_a_block(stretched_shape[1], setting.m))
 
 
 def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
     """Return the costs of Theorem 1 over a ball; None where the law or the budget says nothing."""
-    known, budget = shape(setting), budget_of(setting, notion)
-    if known is None or budget is None:
+    law_shape, budget = shape(setting), budget_of(setting, notion)
+    if law_shape is None or budget is None:
         return None
-    n, d, m, law = setting.n, setting.d, setting.m, known[1]
+    n, d, m, law = setting.n, setting.d, setting.m, law_shape[1]
     kappa = leakage(budget, of_a_block(law, m))
     return costs(n, d, law.information, kappa, prior_information(d, radius), m)
 
@@ -124,44 +127,44 @@ def weighted(
 
     The floor is the constant over the root of the information.
     """
-    known, budget = stretched(setting), budget_of(setting, notion)
-    if known is None or budget is None:
+    stretched_shape, budget = stretched(setting), budget_of(setting, notion)
+    if stretched_shape is None or budget is None:
         return None
-    law, shifts = known
+    law, shifts = stretched_shape
     kappa = leakage(budget, of_a_block(shifts, setting.m))
     prior = prior_information(setting.d, mean_radius(setting))
-    made = [
+    candidates = [
         (
             constant(w),
             costs(setting.n, w.rank, shifts.information, kappa, w.spread * prior, setting.m),
         )
         for w in weightings(law)
     ]
-    return max(made, key=lambda pair: pair[0] / math.sqrt(pair[1].information))
+    return max(candidates, key=lambda pair: pair[0] / math.sqrt(pair[1].information))
 
 
 @lru_cache(maxsize=4096)
 def _by_two_shifts(n: int, m: int, law: Distribution, budget: Budget, radius: float) -> float:
-    known = shifts_of(law)
-    return 0.0 if known is None else assouad(n, law.d, known, budget, radius, m)
+    shifts = shifts_of(law)
+    return 0.0 if shifts is None else assouad(n, law.d, shifts, budget, radius, m)
 
 
 def two_shifts(setting: Setting, notion: Notion) -> float:
     """Return the floor of Theorem 2 on the mean error."""
-    known, budget = shape(setting), budget_of(setting, notion)
-    if known is None or budget is None:
+    law_shape, budget = shape(setting), budget_of(setting, notion)
+    if law_shape is None or budget is None:
         return 0.0
-    return _by_two_shifts(setting.n, setting.m, known[0], budget, mean_radius(setting))
+    return _by_two_shifts(setting.n, setting.m, law_shape[0], budget, mean_radius(setting))
 
 
-NOTHING = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
+VOID_TERMS = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
 
 
 def mean_terms(setting: Setting, notion: Notion) -> Terms:
     """Return the terms of floor A on the mean error: see `of_mean`."""
     best = weighted(setting, notion, lambda weights: weights.mean)
     if best is None:
-        return NOTHING
+        return VOID_TERMS
     unit, parts = best
     return {
         "sampling": unit * math.sqrt(parts.sampling),
@@ -175,7 +178,7 @@ def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
     """Return the terms of floor A on the mean squared error times `unit`: see `of_square`."""
     best = weighted(setting, notion, lambda weights: weights.root)
     if best is None:
-        return NOTHING
+        return VOID_TERMS
     constant, parts = best
     size = unit * constant**2
     return {
@@ -188,11 +191,12 @@ def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
 
 def of_square(terms: tuple[float, ...]) -> float:
     """Return the floor of its terms: sampling and privacy add, the prior caps them."""
-    sampling, privacy, prior, *others = terms
+    sampling, privacy, prior, *rest = terms
     learnt = sampling + privacy
-    if learnt == 0 or prior == 0:  # no Fisher information, or nothing to find
-        return max([0.0, *others])
-    return max([1 / (1 / learnt + 1 / prior), *others])
+    # There is no Fisher information, or nothing to find.
+    if learnt == 0 or prior == 0:
+        return max([0.0, *rest])
+    return max([1 / (1 / learnt + 1 / prior), *rest])
 
 
 def of_mean(terms: tuple[float, ...]) -> float:
@@ -203,27 +207,28 @@ def of_mean(terms: tuple[float, ...]) -> float:
 @lru_cache(maxsize=128)
 def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
     """Return the families of laws near one, which depend on nothing else."""
-    known = shifts_of(law)
-    return () if known is None else tilts(law.d, known)
+    shifts = shifts_of(law)
+    return () if shifts is None else tilts(law.d, shifts)
 
 
-def near(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
+def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
     """Return floor B, its family and its costs; None where the law or the budget says nothing."""
-    known, budget = shape(setting), budget_of(setting, notion)
-    if known is None or budget is None or setting.m > 1:  # its families are of single values
+    law_shape, budget = shape(setting), budget_of(setting, notion)
+    # Its families are of single values, not of users.
+    if law_shape is None or budget is None or setting.m > 1:
         return None
-    return _near(setting.n, known[0], budget)
+    return _near_floor(setting.n, law_shape[0], budget)
 
 
 @lru_cache(maxsize=4096)
-def _near(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs] | None:
-    known = shifts_of(law)
-    return None if known is None else best_tilt(n, law.d, known, tilts_of(law), budget)
+def _near_floor(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs] | None:
+    shifts = shifts_of(law)
+    return None if shifts is None else best_tilt(n, law.d, shifts, tilts_of(law), budget)
 
 
 def near_terms(setting: Setting, notion: Notion) -> Terms:
     """Return the terms of floor B on the mean error: see `of_mean`."""
-    best = near(setting, notion)
+    best = near_floor(setting, notion)
     if best is None:
         return {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     unit, (_, _, parts) = mean_constant(setting.d), best
@@ -237,7 +242,7 @@ def near_terms(setting: Setting, notion: Notion) -> Terms:
 UNEQUAL = "This floor is proven for coordinates of one scale, and the scales of these data differ."
 
 
-def _known(setting: Setting) -> str:
+def _shape_failure(setting: Setting) -> str:
     if setting.law is None:
         return (
             "A floor is about the law of the data in an l2 ball, and here only a class of laws is "
@@ -253,7 +258,7 @@ def _equal(setting: Setting) -> str:
     return UNEQUAL if setting.law is not None and setting.law.lead > 1 else ""
 
 
-KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_known)
+KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_shape_failure)
 EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_equal)
 # What binds a notion needs of the budget.
 BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
@@ -275,12 +280,12 @@ def floor_letters(notion: Notion) -> tuple[Letter, ...]:
         return math.nan if unequal else mean_constant(setting.d)
 
     def information(setting: Setting) -> float:
-        known = stretched(setting)
-        return math.nan if known is None else known[1].information
+        stretched_shape = stretched(setting)
+        return math.nan if stretched_shape is None else stretched_shape[1].information
 
     def prior(setting: Setting) -> float:
-        known = shape(setting) is not None
-        return prior_information(setting.d, mean_radius(setting)) if known else math.nan
+        has_shape = shape(setting) is not None
+        return prior_information(setting.d, mean_radius(setting)) if has_shape else math.nan
 
     return (
         Letter("C_d", "constant of the mean error, at equal scales", constant),

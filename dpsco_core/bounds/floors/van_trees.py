@@ -44,9 +44,9 @@ def bessel_zero(order: float) -> float:
     >>> [round(bessel_zero(order), 6) for order in (-0.5, 0, 0.5, 1, 9)]
     [1.570796, 2.404826, 3.141593, 3.831706, 13.3543]
     """
-    known = {-0.5: math.pi / 2, 0.0: 2.404825557695773, 0.5: math.pi}
-    if order in known:
-        return known[order]
+    zeros = {-0.5: math.pi / 2, 0.0: 2.404825557695773, 0.5: math.pi}
+    if order in zeros:
+        return zeros[order]
     # Qu and Wong (1999); the right end would do, for it makes J larger.
     root = order ** (1 / 3)
     low = order + 1.8557571 * root
@@ -73,8 +73,8 @@ class Costs:
     def information(self) -> float:
         """What the output tells: G + J."""
         learnt = self.sampling + self.privacy
-        known = 1 / self.prior if self.prior > 0 else math.inf
-        return (1 / learnt if learnt > 0 else math.inf) + known
+        prior_part = 1 / self.prior if self.prior > 0 else math.inf
+        return (1 / learnt if learnt > 0 else math.inf) + prior_part
 
 
 def costs(n: int, rank: float, information: float, kappa: float, prior: float, m: int = 1) -> Costs:
@@ -101,7 +101,8 @@ def costs(n: int, rank: float, information: float, kappa: float, prior: float, m
     0.025768
     """
     single = m * information
-    whole = rank * single  # tau
+    # This is tau.
+    whole = rank * single
     # Lemma 3, where the two add; without privacy G is n tau, hence the larger.
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
     sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)

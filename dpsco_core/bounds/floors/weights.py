@@ -13,7 +13,8 @@ import numpy as np
 from dpsco_core.bounds.floors.van_trees import mean_constant
 from dpsco_core.data.base import Distribution
 
-CHOICES = 33  # values of c, from the inverse of the largest scale to that of the smallest
+# So many values of c lie from the inverse of the largest scale to that of the smallest.
+CHOICES = 33
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +38,11 @@ def weightings(law: Distribution) -> tuple[Weights, ...]:
     if law.lead == 1:
         return (equal_weights(law.d),)
     scales = law.scales
-    every = []
+    candidates = []
     for c in np.geomspace(1 / scales[0], 1 / scales[-1], CHOICES):
         b = np.minimum(1.0, c * scales)
         a = b * scales
-        every.append(
+        candidates.append(
             Weights(
                 mean=float(a.sum() - a.max() / 2),
                 root=float(a.sum()),
@@ -49,4 +50,4 @@ def weightings(law: Distribution) -> tuple[Weights, ...]:
                 spread=float(a @ a) / law.d,
             )
         )
-    return tuple(every)
+    return tuple(candidates)

@@ -18,7 +18,8 @@ from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, 
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.spikes import spike_exponent
 
-_FINEST = 0.004  # below this epsilon several records are taken together as one
+# Below this epsilon several records are taken together as one.
+_FINEST = 0.004
 
 
 def overlap(count: Floats, epsilon: float, delta: float) -> Floats:
@@ -29,11 +30,11 @@ def overlap(count: Floats, epsilon: float, delta: float) -> Floats:
     >>> overlap(np.array([0.0, 1.0, 2.0]), 1.0, 0.0).round(6).tolist()
     [1.0, 0.537883, 0.367879]
     """
-    lost = delta / math.expm1(epsilon)
+    failure = delta / math.expm1(epsilon)
     half = np.exp(-count * epsilon / 2)
-    even = half - 2 * lost * (1 - half)
+    even = half - 2 * failure * (1 - half)
     small = np.exp(-np.maximum(count - 1, 0) * epsilon / 2)
-    odd = 2 / (1 + math.exp(epsilon)) * (small - lost * (math.exp(epsilon) + 1 - 2 * small))
+    odd = 2 / (1 + math.exp(epsilon)) * (small - failure * (math.exp(epsilon) + 1 - 2 * small))
     return np.asarray(np.maximum(0.0, np.where(count % 2 == 0, even, odd)))
 
 
@@ -52,8 +53,8 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
         return 1.0
     j = np.arange(count + 1.0)
     small = np.exp(-j * epsilon)
-    first = group_delta(epsilon, delta, count - j)
-    heights = 1 - small * (1 - first) + delta * (1 - small) / math.expm1(epsilon)
+    failures = group_delta(epsilon, delta, count - j)
+    heights = 1 - small * (1 - failures) + delta * (1 - small) / math.expm1(epsilon)
     logs = (count - 2 * j) * epsilon
     # Lines before the lowest at 0 are above it everywhere, and to leave out a line is safe.
     start = max(int(np.argmax(-heights)), int(np.argmax(logs <= 690)))
@@ -64,12 +65,12 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
     cuts = (heights[1:] - heights[:-1]) / (slopes[:-1] - slopes[1:])
     reached = heights[:-1] + slopes[:-1] * cuts
     ends = np.append((reached >= 1) | np.append(False, np.diff(cuts) <= 0), True)
-    used = int(np.argmax(ends))
-    x = np.append(np.append(0.0, cuts[:used]), min(1.0, (1 - heights[used]) / slopes[used]))
-    y = np.append(np.append(heights[0], reached[:used]), 1.0)
+    final = int(np.argmax(ends))
+    x = np.append(np.append(0.0, cuts[:final]), min(1.0, (1 - heights[final]) / slopes[final]))
+    y = np.append(np.append(heights[0], reached[:final]), 1.0)
     q, p = np.diff(x), np.diff(y)
-    both = p + q
-    return float(np.sum(np.where(both > 0, 2 * p * q / np.where(both > 0, both, 1.0), 0.0)))
+    total = p + q
+    return float(np.sum(np.where(total > 0, 2 * p * q / np.where(total > 0, total, 1.0), 0.0)))
 
 
 @lru_cache(maxsize=256)
@@ -78,16 +79,16 @@ def _harmonics(epsilon: float, delta: float) -> Falling:
 
     Where epsilon is small a group of records is one record of the budget of the group.
     """
-    together = max(1, math.floor(_FINEST / epsilon))
-    delta = float(group_delta(epsilon, delta, np.array(float(together))))
-    epsilon = together * epsilon
+    group_size = max(1, math.floor(_FINEST / epsilon))
+    delta = float(group_delta(epsilon, delta, np.array(float(group_size))))
+    epsilon = group_size * epsilon
     counts = some_counts(60 / epsilon + 1)
     values = np.zeros(len(counts))
     for i, count in enumerate(counts):
         values[i] = harmonic(int(count), epsilon, delta) if delta < 1 else float(count == 0)
         if values[i] < 1e-12:
             break
-    return falling(together * counts, values)
+    return falling(group_size * counts, values)
 
 
 def squared_overlap(count: Floats, epsilon: float, delta: float) -> Floats:
@@ -110,7 +111,8 @@ def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: boo
     require(n >= 1, "n", "a positive integer", n)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
-    epsilon = min(epsilon, 600.0)  # what one spike leaves is below 1e-130 from there on
+    # From there on one spike leaves less than 1e-130.
+    epsilon = min(epsilon, 600.0)
     # Beyond 60/epsilon the terms are below 1e-12, and may be dropped.
     return expectation(
         lambda count: share_left(form, count, epsilon, delta),

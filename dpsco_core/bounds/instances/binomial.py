@@ -21,7 +21,8 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _SMALL_EXCESS = np.array(
     [0.0, *(math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16))], dtype=np.float64
 )
-_FINE_NODES = 4096  # up to this many counts a single probability is summed without a stride
+# Up to this many counts a single probability is summed without a stride.
+_FINE_NODES = 4096
 
 
 def _log_factorial_excess(x: Floats) -> Floats:
@@ -86,17 +87,17 @@ def expectation(
     p = np.asarray(p, dtype=np.float64)
     inner = np.clip(p, 1e-300, 1 - 1e-16)
     deviation = np.sqrt(n * inner * (1 - inner))
-    first = np.maximum(0.0, np.floor(n * inner - 9 * deviation - 2))
-    last = np.minimum(min(float(n), largest), np.ceil(n * inner + 9 * deviation + 16))
+    lowest = np.maximum(0.0, np.floor(n * inner - 9 * deviation - 2))
+    highest = np.minimum(min(float(n), largest), np.ceil(n * inner + 9 * deviation + 16))
     if fine:
-        stride = np.maximum(1.0, np.ceil((last - first) / _FINE_NODES))
+        stride = np.maximum(1.0, np.ceil((highest - lowest) / _FINE_NODES))
     else:
         stride = np.maximum(1.0, np.floor(np.minimum(deviation * step, scale)))
-    steps = max(0, int(np.max((last - first) / stride))) + 1
-    counts = first[:, None] + stride[:, None] * np.arange(steps)
-    inside = counts <= last[:, None]
-    counts = np.minimum(counts, np.maximum(first, last)[:, None])
-    weights = np.where(inside, np.exp(log_pmf(counts, n, inner[:, None])), 0.0)
+    steps = max(0, int(np.max((highest - lowest) / stride))) + 1
+    counts = lowest[:, None] + stride[:, None] * np.arange(steps)
+    in_window = counts <= highest[:, None]
+    counts = np.minimum(counts, np.maximum(lowest, highest)[:, None])
+    weights = np.where(in_window, np.exp(log_pmf(counts, n, inner[:, None])), 0.0)
     value = stride * np.einsum("ij,ij->i", weights, f(counts))
     if np.any(p >= 1):
         at_n = float(f(np.array([float(n)]))[0]) if n <= largest else 0.0

@@ -17,12 +17,14 @@ from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.distance import DISTANCES, chance
 from dpsco_core.bounds.instances.expectiles import log_cube, omega
 from dpsco_core.bounds.instances.groups import Falling, group_delta, log_expm1
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.two_sided import least_loss_of_words, sum_of_signs
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 from dpsco_core.geometry.geometries import GROUP_SIZE
 
 _TILTS, _LEVELS = 1200, 240
-_LONGEST = math.sqrt(GROUP_SIZE)  # the l2 norm of a word
+# This is the l2 norm of a word.
+_LONGEST = math.sqrt(GROUP_SIZE)
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,24 @@ class BlockWords(WordPrior):
 
     def left(self, argument: Argument, level: Level) -> Falling:
         if argument == "two-sided":
-            return self._two_sided(level[0])
+            return self._two_sided(rho_of(level))
         if argument == "fano":
-            last = math.sqrt((1.5 * math.log(self.count) + 4) / level[0])
-            return tabulated(last, lambda count: self._undecoded(level[0] * count**2))
-        epsilon, delta = level
-        last = (math.log(self.count) + 30) / epsilon
-        return tabulated(last, lambda count: self._approximate(count, epsilon, delta))
+            rho = rho_of(level)
+            largest_count = math.sqrt((1.5 * math.log(self.count) + 4) / rho)
+            return tabulated(largest_count, lambda count: self._undecoded(rho * count**2))
+        epsilon, delta = epsilon_delta(level)
+        largest_count = (math.log(self.count) + 30) / epsilon
+        return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
 
     def _two_sided(self, rho: float) -> Falling:
         sums, weights = sum_of_signs(GROUP_SIZE)
         losses = np.append(_LONGEST - sums, _LONGEST)[None, :]
         chances = np.append(weights / self.groups, 1 - 1 / self.groups)
-        least = least_loss_of_words(losses, chances, _LONGEST)
-        both = rho * (1 - 1 / self.count)
-        return tabulated(math.sqrt(least.last / both), lambda count: least.at(both * count**2))
+        least_loss = least_loss_of_words(losses, chances, _LONGEST)
+        rate = rho * (1 - 1 / self.count)
+        return tabulated(
+            math.sqrt(least_loss.end / rate), lambda count: least_loss.value_at(rate * count**2)
+        )
 
     def _undecoded(self, information: Floats) -> Floats:
         r"""Return :math:`\int_0^{\sqrt5}(1-X(\kappa,G(t)))dt`, with G at right ends.
@@ -89,10 +94,10 @@ class BlockWords(WordPrior):
     def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
         r"""Return the largest :math:`(\sqrt5-e)(1-\delta_b(1+\sqrt5/e))_+` of all allowed e."""
         tilts, log_excess = _excesses(self.groups)
-        lost = np.minimum(group_delta(epsilon, delta, count), 1.0)[:, None]
-        kept = np.maximum(0.0, 1 - lost * (1 + _LONGEST / tilts))
+        failure = np.minimum(group_delta(epsilon, delta, count), 1.0)[:, None]
+        kept_share = np.maximum(0.0, 1 - failure * (1 + _LONGEST / tilts))
         allowed = log_excess + log_expm1(epsilon * count)[:, None] <= np.log(tilts)
-        whole = np.where(allowed, (_LONGEST - tilts) * kept, 0.0).max(axis=1)
+        whole = np.where(allowed, (_LONGEST - tilts) * kept_share, 0.0).max(axis=1)
         return np.where(count > 0, whole, _LONGEST)
 
 

@@ -15,10 +15,12 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.groups import Falling, group_delta
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.two_sided import least_loss_of_words
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
-_SHARES = 64  # parts of the range of the share of answers that name a word
+# The range of the share of answers that name a word has so many parts.
+_SHARES = 64
 
 
 @dataclass(frozen=True)
@@ -54,22 +56,24 @@ class CornerWords(WordPrior):
 
     def left(self, argument: Argument, level: Level) -> Falling:
         if argument in ("two-sided", "fano"):
-            return self._concentrated(argument, level[0])
-        epsilon, delta = level
-        last = (math.log(self.count) + 30) / epsilon
-        return tabulated(last, lambda count: self._approximate(count, epsilon, delta))
+            return self._concentrated(argument, rho_of(level))
+        epsilon, delta = epsilon_delta(level)
+        largest_count = (math.log(self.count) + 30) / epsilon
+        return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
 
     # -- zCDP -----------------------------------------------------------------------------------
 
     def _concentrated(self, argument: Argument, rho: float) -> Falling:
         words = self.count
         if argument == "fano":
-            last = math.sqrt((1.5 * math.log(words) + 4) / rho)
-            return tabulated(last, lambda count: self._undecoded(rho * count**2))
+            largest_count = math.sqrt((1.5 * math.log(words) + 4) / rho)
+            return tabulated(largest_count, lambda count: self._undecoded(rho * count**2))
         losses, weights = self._losses()
-        least = least_loss_of_words(losses, weights, self.start)
-        both = rho * (1 - 1 / words)
-        return tabulated(math.sqrt(least.last / both), lambda count: least.at(both * count**2))
+        least_loss = least_loss_of_words(losses, weights, self.start)
+        rate = rho * (1 - 1 / words)
+        return tabulated(
+            math.sqrt(least_loss.end / rate), lambda count: least_loss.value_at(rate * count**2)
+        )
 
     def _losses(self) -> tuple[Floats, Floats]:
         """Return the losses of the corners that may be the worst, and their chances."""
@@ -88,8 +92,8 @@ class CornerWords(WordPrior):
         log_words = math.log(self.count)
         if self.solid:
             ends = np.linspace(0.0, 1.0, _SHARES + 1)
-            named = chance(information[:, None], np.log(ends[1:]) - log_words, log_words=log_words)
-            left = 1 - (2 * named - ends[:-1]).max(axis=1)
+            hit = chance(information[:, None], np.log(ends[1:]) - log_words, log_words=log_words)
+            left = 1 - (2 * hit - ends[:-1]).max(axis=1)
         else:
             wrong = 1 - chance(information, np.array(-log_words), log_words=log_words)
             left = wrong if self.signed else 2 * wrong
@@ -100,11 +104,13 @@ class CornerWords(WordPrior):
     def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
         """Return what is left at b spikes: 2.6."""
         growth = np.exp(np.minimum(epsilon * count, 700.0))
-        others, lost = self.count - 1, np.minimum(group_delta(epsilon, delta, count), 1.0)
-        whole = growth + others
-        hit = np.minimum(1.0, (growth + others * lost) / whole)
+        other_words, failure = self.count - 1, np.minimum(group_delta(epsilon, delta, count), 1.0)
+        whole = growth + other_words
+        hit = np.minimum(1.0, (growth + other_words * failure) / whole)
         if self.signed:
-            return np.asarray(1 - hit * (1 - 1 / growth) - lost / growth)
+            return np.asarray(1 - hit * (1 - 1 / growth) - failure / growth)
         if not self.solid:
             return np.asarray(2 * (1 - hit))
-        return np.asarray(1 - np.maximum(0.0, 2 * growth / whole - 1) - 2 * others * lost / whole)
+        return np.asarray(
+            1 - np.maximum(0.0, 2 * growth / whole - 1) - 2 * other_words * failure / whole
+        )

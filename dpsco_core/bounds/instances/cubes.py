@@ -24,9 +24,14 @@ from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-_COARSE = 10  # cubes that are tried first
-_FEW = 40  # up to so many coordinates the sharpest bound chooses, and neighbours are tried too
-_NEAR = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)  # sizes around the best of them
+# So many cubes are tried first.
+_COARSE = 10
+_FEW_COORDINATES = (
+    # Up to so many coordinates the sharpest bound chooses, and neighbours are tried too.
+    40
+)
+# These multiples of the best size are tried next.
+_SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,14 @@ class Cube:
             return 1.0
         return 2.0 if form == "squared" else math.sqrt(2)
 
-    def within(self, unit: float, room: float) -> float:
+    def side_within(self, unit: float, room: float) -> float:
         """Return the largest size in a set that is `unit` times as large.
 
         `room` bounds the squared norm of the means.
         """
         free = room / self.support - (unit * self.centre) ** 2
-        if not self.paired:  # the signs may point away from the centre of all coordinates
+        # The signs may point away from the centre of all coordinates.
+        if not self.paired:
             free = max(0.0, math.sqrt(max(0.0, room / self.support)) - unit * self.centre) ** 2
         return min(unit * self.side, math.sqrt(max(0.0, free)))
 
@@ -63,7 +69,8 @@ class Cube:
 def has_cubes(body: ConstraintSet) -> bool:
     """Whether cubes in the set are known."""
     if isinstance(body, Simplex):
-        return body.d > 1  # otherwise it is a point
+        # A simplex of one dimension is a point.
+        return body.d > 1
     has_gauge = isinstance(body, L1Ball | LqBall | GroupBall | SparseHull | SolidSimplex)
     return holds_whole_cube(body) or has_gauge
 
@@ -73,7 +80,8 @@ def holds_whole_cube(body: ConstraintSet) -> bool:
     return is_round(body) or touches_at_signs(body)
 
 
-Family = tuple[range, Callable[[int], Cube]]  # numbers of coordinates, and the cube of each
+# A family has numbers of coordinates, and the cube of each.
+Family = tuple[range, Callable[[int], Cube]]
 
 
 def families(body: ConstraintSet) -> tuple[Family, ...]:
@@ -108,7 +116,7 @@ def hardest_cube(
     """
 
     def largest(cube: Cube) -> float:
-        side = cube.within(unit, room)
+        side = cube.side_within(unit, room)
         return min(1.0, math.pow(side, 1 / spike_exponent(moment_order)))
 
     def simple(cube: Cube) -> float:
@@ -119,22 +127,24 @@ def hardest_cube(
 
     chosen: list[Cube] = []
     for sizes, cube_of in families(body):
-        last = len(sizes) - 1
-        places = np.unique(np.round(np.geomspace(1, last + 1, _COARSE)) - 1)
+        last_place = len(sizes) - 1
+        places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
         start = max((int(i) for i in places), key=lambda i: simple(cube_of(sizes[i])))
-        near = {min(last, max(0, round((start + 1) * x) - 1)) for x in _NEAR}
-        value = sharp if start < _FEW else simple
-        values = {i: value(cube_of(sizes[i])) for i in near}
-        while missing := _beside(max(values, key=lambda i: values[i]), last) - set(values):
+        candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
+        value = sharp if start < _FEW_COORDINATES else simple
+        values = {i: value(cube_of(sizes[i])) for i in candidates}
+        while missing := _neighbours(max(values, key=lambda i: values[i]), last_place) - set(
+            values
+        ):
             values |= {i: value(cube_of(sizes[i])) for i in missing}
         chosen.append(cube_of(sizes[max(values, key=lambda i: values[i])]))
     best = max(chosen, key=sharp) if len(chosen) > 1 else chosen[0]
     return best, largest(best)
 
 
-def _beside(place: int, last: int) -> set[int]:
+def _neighbours(place: int, last_place: int) -> set[int]:
     """Return the places beside one of the smaller cubes; the sizes of large ones differ little."""
-    return {i for i in (place - 1, place + 1) if 0 <= i <= last and place < _FEW}
+    return {i for i in (place - 1, place + 1) if 0 <= i <= last_place and place < _FEW_COORDINATES}
 
 
 def _simple(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:

@@ -37,7 +37,8 @@ from dpsco_core.bounds.instances.two_sided import sum_of_signs
 # How the chance of a hit is bounded: by Fano's inequality, by the divergence both ways, or by that
 # and Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
-DISTANCES = 160  # points of the integral
+# The integral over distances has so many points.
+DISTANCES = 160
 _LEVELS = 400  # The cubic bound on a tail is the least one over these.
 _COUNTS = 512  # The integral is exact at each of up to so many numbers of spikes.
 
@@ -54,13 +55,14 @@ def log_tail(d: int, x: Floats) -> Floats:
     sums, weights = sum_of_signs(d)
     root = math.sqrt(d)
     levels = np.linspace(-root, root, _LEVELS, endpoint=False)
-    if d > _LEVELS:  # beyond ten standard deviations a large part of the levels would be wasted
+    # Beyond ten standard deviations a large part of the levels would be wasted.
+    if d > _LEVELS:
         levels = np.concatenate([np.linspace(-4, 12, _LEVELS), np.linspace(12, root, 100)[1:-1]])
     cubes = np.array([weights @ np.maximum(sums - level, 0.0) ** 3 for level in levels])
     gap = np.asarray(x, dtype=np.float64)[:, None] - levels
     logs = np.log(np.maximum(cubes, 1e-300)) - 3 * np.log(np.maximum(gap, 1e-9))
-    least = np.where(gap > 1e-9, logs, math.inf).min(axis=1)
-    return np.asarray(np.clip(least, -d * LOG_2, 0.0))
+    log_bound = np.where(gap > 1e-9, logs, math.inf).min(axis=1)
+    return np.asarray(np.clip(log_bound, -d * LOG_2, 0.0))
 
 
 def log_ball(d: int, t: Floats, form: Form = "l2") -> Floats:
@@ -160,10 +162,10 @@ def _by_count(d: int, rho: float, form: Form, kind: Chance) -> tuple[float, Floa
     """
     # By Fano's inequality nothing is left from there on, and otherwise next to nothing.
     reach = d * LOG_2 if kind == "fano" else 1.5 * d * LOG_2 + 4
-    last = math.floor(math.sqrt(reach / rho))
-    step = max(1.0, last / _COUNTS)
-    counts = np.arange(math.ceil(last / step) + 1, dtype=np.float64) * step
-    return step, remaining(rho * counts**2, d, form, kind), last
+    largest_count = math.floor(math.sqrt(reach / rho))
+    step = max(1.0, largest_count / _COUNTS)
+    counts = np.arange(math.ceil(largest_count / step) + 1, dtype=np.float64) * step
+    return step, remaining(rho * counts**2, d, form, kind), largest_count
 
 
 def fano_distance(
@@ -198,13 +200,13 @@ def _values(
     *,
     fine: bool = False,
 ) -> Floats:
-    step, table, last = _by_count(d, rho, form, kind)
+    step, table, largest_count = _by_count(d, rho, form, kind)
 
     def left(count: Floats) -> Floats:
         return table[np.minimum(np.ceil(count / step - 1e-9), len(table) - 1).astype(np.intp)]
 
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
-    mean = expectation(left, n, p, largest=last, scale=scale, fine=fine)
+    mean = expectation(left, n, p, largest=largest_count, scale=scale, fine=fine)
     return np.asarray(p ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
 
 
@@ -246,8 +248,10 @@ def _one_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> F
     useful = np.flatnonzero(logs > LOG_2)
     for k in useful[:: 1 + len(useful) // 64]:
         length = float(logs[k])
-        last = math.floor(math.sqrt((length - LOG_2) / rho))
-        mean = expectation(partial(_unexplained, rho, length), n, p, largest=last, fine=True)
+        largest_count = math.floor(math.sqrt((length - LOG_2) / rho))
+        mean = expectation(
+            partial(_unexplained, rho, length), n, p, largest=largest_count, fine=True
+        )
         rows.append(math.sqrt(k + 1) * mean)
     return np.asarray(p ** spike_exponent(moment_order) * np.array(rows))
 

@@ -27,13 +27,17 @@ from dpsco_core.bounds.instances.groups import (
     some_counts,
 )
 
-EXACT = 400  # up to this dimension the sums of signs are exact, above it Gaussian majorants
+# Up to this dimension sums of signs are exact; above it larger Gaussian ones replace them.
+EXACT = 400
 _RHOS, _LEVELS, _CUBES = 501, 1200, 120
-_COARSE = 16  # levels from one full search of the cube to the next
-_SKIP = 12  # levels from one that is tried to the next, where delta matters
+# The cube is searched in full at every so many levels.
+_COARSE = 16
+# Where delta matters, every so many levels are tried.
+_SKIP = 12
 # Where the loss is capped, in standard deviations.
 _CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
-_NEGLIGIBLE = 1e-12  # a delta below which no better cap is looked for
+# Below this delta no better cap is searched for.
+_NEGLIGIBLE = 1e-12
 
 
 def omega(g: Floats | float) -> Floats:
@@ -58,10 +62,10 @@ def _tails(d: int) -> Floats:
     mass = np.exp(gammaln(d + 1) - gammaln(i + 1) - gammaln(d - i + 1) - d * math.log(2))
     h = 2 / math.sqrt(d)
     tails = np.zeros((d + 2, 4))
-    for at in range(d, -1, -1):
-        a, b, c, e = tails[at + 1]
-        tails[at] = (
-            mass[at] + a,
+    for index in range(d, -1, -1):
+        a, b, c, e = tails[index + 1]
+        tails[index] = (
+            mass[index] + a,
             b + h * a,
             c + 2 * h * b + h * h * a,
             e + 3 * h * c + 3 * h * h * b + h**3 * a,
@@ -83,14 +87,14 @@ def log_cube(threshold: Floats, d: int) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if d > EXACT:
             density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
-            near = np.log((t * t + 2) * density - (t**3 + 3 * t) * ndtr(-t))
+            log_central = np.log((t * t + 2) * density - (t**3 + 3 * t) * ndtr(-t))
             # Beyond 20 the cube's mean is at most 6 phi(t)/t^4.
-            far = -t * t / 2 - math.log(2 * math.pi) / 2 + math.log(6) - 4 * np.log(np.abs(t))
-            return np.asarray(np.where(t > 20, far, near))
+            log_tail = -t * t / 2 - math.log(2 * math.pi) / 2 + math.log(6) - 4 * np.log(np.abs(t))
+            return np.asarray(np.where(t > 20, log_tail, log_central))
         root = math.sqrt(d)
-        at = np.clip(np.ceil((np.clip(t, -root, 2 * root) * root + d) / 2), 0, d + 1)
-        row = _tails(d)[at.astype(np.intp)]
-        v = np.maximum((2 * at - d) / root - t, 0.0)
+        index = np.clip(np.ceil((np.clip(t, -root, 2 * root) * root + d) / 2), 0, d + 1)
+        row = _tails(d)[index.astype(np.intp)]
+        v = np.maximum((2 * index - d) / root - t, 0.0)
         return np.asarray(
             np.log(row[..., 3] + v * (3 * row[..., 2] + v * (3 * row[..., 1] + v * row[..., 0])))
         )
@@ -135,8 +139,8 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
     Infinite where K is not above :math:`t^2`.
     """
     t = np.asarray(level, dtype=np.float64)
-    inside = cube > t * t * (1 + 1e-9)
-    k = np.where(inside, cube, t * t + 1)
+    has_room = cube > t * t * (1 + 1e-9)
+    k = np.where(has_room, cube, t * t + 1)
     best = np.log(t) - 3 * np.log(k)
     left = 36 * t * t - 20 * k
     root = np.sqrt(np.maximum(left, 0.0))
@@ -145,7 +149,7 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
         turns = (left >= 0) & (r > 0) & (r < t)
         r = np.where(turns, r, 0.0)
         best = np.maximum(best, np.log(t - r) - 3 * np.log(k - r * r))
-    return np.asarray(np.where(inside, best, np.inf))
+    return np.asarray(np.where(has_room, best, np.inf))
 
 
 @lru_cache(maxsize=32)
@@ -167,7 +171,8 @@ def _distances(d: int) -> _Distances:
         log_moments[0] = 3 * np.log(np.maximum(cubes - d, 0.0))
         thresholds = (a[1:, None] - cubes) / (2 * rho[1:, None])
         log_moments[1:] = 3 * np.log(2 * rho[1:, None]) + log_cube(thresholds, d)
-    log_moments = np.maximum(log_moments, -1e30)  # finite, so that no cube below t^2 is chosen
+    # A finite value keeps cubes below t^2 from being chosen.
+    log_moments = np.maximum(log_moments, -1e30)
     levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, _LEVELS))[::-1]
     choice, log_ratios = _search(levels, cubes, log_moments, mean)
     return _Distances(d, rho, mean, cubes, log_moments, levels, choice, log_ratios)
@@ -220,9 +225,9 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
     """
     counts = some_counts(_last_count(d, epsilon))
     ratio = epsilon * counts
-    lost = group_delta(epsilon, delta, counts)
+    failure = group_delta(epsilon, delta, counts)
     if d == 1:
-        left = np.maximum(0.0, 1 - lost)
+        left = np.maximum(0.0, 1 - failure)
         return falling(counts, left * 2 / (1 + np.exp(np.minimum(ratio, 700.0))))
     table = _distances(d)
     steps = np.searchsorted(-table.log_ratios, -ratio, side="right") - 1
@@ -232,10 +237,10 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
         tried: dict[int, _Capped] = {}
         for i in range(1, len(counts)):
             # Beyond 1 a delta says nothing, and log ratios beyond the table's neither.
-            if steps[i] < 0 or lost[i] >= 1:
+            if steps[i] < 0 or failure[i] >= 1:
                 values[i:] = 0.0
                 break
-            values[i] = _with_delta(table, tried, int(steps[i]), float(ratio[i]), float(lost[i]))
+            values[i] = _with_delta(table, tried, int(steps[i]), float(ratio[i]), float(failure[i]))
     return falling(counts, values)
 
 
@@ -268,16 +273,16 @@ def _with_delta(
     """Return the best of t - eta - delta times its factor over every 12th level from `step` on."""
     best, eta = 0.0, table.half_step
     log_growth = float(log_expm1(np.array(ratio)))
-    for at in range(step, -1, -_SKIP):
-        top = table.levels[at] - eta
+    for index in range(step, -1, -_SKIP):
+        top = table.levels[index] - eta
         if top <= best:
             break
         if delta < _NEGLIGIBLE:
-            lead, free = _uncapped(table, at)
+            lead, free = _uncapped(table, index)
             return max(0.0, float(top - delta * np.max(lead * free)))
-        if at not in tried:
-            tried[at] = _caps(table, at)
-        best = max(best, float(top - delta * tried[at].worst(log_growth)))
+        if index not in tried:
+            tried[index] = _caps(table, index)
+        best = max(best, float(top - delta * tried[index].worst(log_growth)))
     return best
 
 
@@ -327,13 +332,13 @@ def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
     [20.0, 19.771, 13.593, 0.889]
     """
     counts = some_counts(_last_count(d, epsilon))
-    lost = group_delta(epsilon, delta, counts)
-    inside = np.count_nonzero(lost < 1)
-    counts, lost = counts[:inside], lost[:inside]
+    failure = group_delta(epsilon, delta, counts)
+    size = np.count_nonzero(failure < 1)
+    counts, failure = counts[:size], failure[:size]
     e, log_excess = _excesses(d)
     root = math.sqrt(d)
     whole = d - e * e if form == "squared" else root - e
-    needed = np.exp(np.minimum(log_excess + log_expm1(epsilon * counts)[:, None], 700.0))
+    growth = np.exp(np.minimum(log_excess + log_expm1(epsilon * counts)[:, None], 700.0))
     values = np.zeros(len(counts))
     # Without a cap, and with each.
     factors = [((e + root) / e, e)]
@@ -342,8 +347,12 @@ def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
             ((e + g) / np.maximum(e - w, 1e-300), e - w)
             for g, w in zip(_CAPS, omega(_CAPS), strict=True)
         ]
-    for chi, most in factors:
-        kept = np.maximum(0.0, 1 - np.minimum(lost[:, None] * chi, 1.0)) if delta > 0 else 1.0
-        values = np.maximum(values, np.max(np.where(needed <= most, whole * kept, 0.0), axis=1))
+    for chi, cap in factors:
+        kept_share = (
+            np.maximum(0.0, 1 - np.minimum(failure[:, None] * chi, 1.0)) if delta > 0 else 1.0
+        )
+        values = np.maximum(
+            values, np.max(np.where(growth <= cap, whole * kept_share, 0.0), axis=1)
+        )
     values[0] = d if form == "squared" else root
     return falling(counts, values)

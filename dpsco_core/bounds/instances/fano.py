@@ -200,7 +200,8 @@ def fano_pure(
         return _risk(separation, squared) * error(math.log(t - 1))
     if exponent == 0:
         return _risk(separation, squared) * _sigmoid(log_rest)
-    guess = 0.5 * math.log(max(1.0, log_rest) / exponent)  # any t is valid; this one centres it
+    # Any t is valid; this one centres the interval.
+    guess = 0.5 * math.log(max(1.0, log_rest) / exponent)
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
     minimum = minimize_scalar(

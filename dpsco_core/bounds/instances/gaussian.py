@@ -17,7 +17,8 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
 from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
 
-_SPREADS = np.geomspace(1e-4, 1.0, 300)  # r, of the prior of `biased_signs`
+# This is the spread r of the prior of `biased_signs`.
+_SPREADS = np.geomspace(1e-4, 1.0, 300)
 
 
 def gaussian_scale(moment_order: float) -> float:
@@ -77,12 +78,12 @@ def _signs_values(delta: Floats, n: int, form: Form) -> Floats:
     if form == "l2":
         # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). Not by
         # `bdtr`, which loses its digits near n/2 from n = 10^7 on, and is NaN from 2^31 on.
-        up = (1 + delta) / 2
-        below = (n + 1) // 2 - 1
-        overlap = 2 * betainc(float(n - below), float(below + 1), (1 - delta) / 2)
+        chance_up = (1 + delta) / 2
+        minority = (n + 1) // 2 - 1
+        overlap = 2 * betainc(float(n - minority), float(minority + 1), (1 - delta) / 2)
         if n % 2 == 0:
-            middle = log_pmf(np.full(len(delta), n / 2), n, np.minimum(up, 1 - 1e-16))
-            overlap = overlap + np.where(up < 1, np.exp(middle), 0.0)
+            middle = log_pmf(np.full(len(delta), n / 2), n, np.minimum(chance_up, 1 - 1e-16))
+            overlap = overlap + np.where(chance_up < 1, np.exp(middle), 0.0)
         return np.asarray(theta * overlap)
     inner = np.minimum(delta, 1 - 1e-12)[:, None]
     stride = max(1, math.isqrt(n) // 64)

@@ -7,7 +7,8 @@ import numpy as np
 
 from dpsco_core.bounds.instances.binomial import Floats
 
-_EVERY = 300  # counts up to which each one has its own value
+# Up to this count every count has its own value.
+_EXACT_COUNTS = 300
 
 
 def log_expm1(x: Floats) -> Floats:
@@ -35,11 +36,11 @@ class Falling:
     values: Floats
 
     def __call__(self, count: Floats) -> Floats:
-        at = np.searchsorted(self.counts, count)
-        return np.asarray(np.append(self.values, 0.0)[at])
+        index = np.searchsorted(self.counts, count)
+        return np.asarray(np.append(self.values, 0.0)[index])
 
     @property
-    def last(self) -> float:
+    def last_count(self) -> float:
         """The last count at which it is not 0."""
         return float(self.counts[-1])
 
@@ -47,14 +48,14 @@ class Falling:
 def falling(counts: Floats, values: Floats) -> Falling:
     """Return the least function that never rises and is nowhere below the values."""
     values = np.maximum.accumulate(values[::-1])[::-1]
-    kept = max(1, int(np.count_nonzero(values > 1e-12 * values[0])))
-    return Falling(counts[:kept], values[:kept])
+    size = max(1, int(np.count_nonzero(values > 1e-12 * values[0])))
+    return Falling(counts[:size], values[:size])
 
 
-def some_counts(last: float) -> Floats:
-    """Return counts from 0 to `last`: each one up to 300, then 0.8 % apart."""
-    if last <= _EVERY:
-        return np.arange(math.ceil(last) + 1.0)
-    steps = math.ceil(math.log(last / _EVERY) / 0.008)
-    far = np.unique(np.ceil(np.geomspace(_EVERY, last, steps + 1)))
-    return np.concatenate([np.arange(float(_EVERY)), far])
+def some_counts(largest: float) -> Floats:
+    """Return counts from 0 to `largest`: each one up to 300, then 0.8 % apart."""
+    if largest <= _EXACT_COUNTS:
+        return np.arange(math.ceil(largest) + 1.0)
+    steps = math.ceil(math.log(largest / _EXACT_COUNTS) / 0.008)
+    sparse_counts = np.unique(np.ceil(np.geomspace(_EXACT_COUNTS, largest, steps + 1)))
+    return np.concatenate([np.arange(float(_EXACT_COUNTS)), sparse_counts])

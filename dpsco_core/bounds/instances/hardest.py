@@ -19,6 +19,7 @@ from dpsco_core.bounds.instances import (
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
 from dpsco_core.bounds.instances.cubes import hardest_cube, has_cubes, holds_whole_cube
+from dpsco_core.bounds.instances.level import binding_level
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
@@ -26,7 +27,7 @@ from dpsco_core.bounds.instances.tracing import (
     concentrated_leakage,
     hardest_tracing,
 )
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, words_bound
+from dpsco_core.bounds.instances.words import Argument, WordPrior, words_bound
 from dpsco_core.bounds.instances.words import best as best_words
 from dpsco_core.data import words as words_laws
 from dpsco_core.data.hard import HardInstance, Hypercube, Spike
@@ -49,34 +50,40 @@ def largest_spike_probability(
     return spikes.largest_probability(weight, moment_order, mean_bound)
 
 
-At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order, rho or epsilon)
-Best = Callable[[int, int, float, float, float], float]  # (n, d, moment_order, ..., largest p)
+# It takes (p, n, d, moment_order, rho or epsilon).
+ValueAt = Callable[[float, int, int, float, float], float]
+# It takes (n, d, moment_order, rho or epsilon, largest p).
+Best = Callable[[int, int, float, float, float], float]
 
 
-def _linear(at: At) -> At:
+def _linear(value_at: ValueAt) -> ValueAt:
     """Return the risk of linear losses on the unit ball from the l2 error, on the packing."""
-    return lambda p, n, d, order, level: spikes.convex_factor(d) * at(p, n, d, order, level)
+    return lambda p, n, d, order, level: spikes.convex_factor(d) * value_at(p, n, d, order, level)
 
 
-def _both(at: At, best: Best, **form: bool | str) -> tuple[At, Best]:
-    return partial(at, **form), partial(best, **form)
+def _with_form(value_at: ValueAt, best: Best, **form: bool | str) -> tuple[ValueAt, Best]:
+    return partial(value_at, **form), partial(best, **form)
 
 
 # The bound at p, and where it is largest. The convex forms of the packing, and of the hypercube
 # under concentrated DP, are fixed multiples of the l2 forms, so they share their maximiser.
-FORMS: dict[str, tuple[At, Best]] = {
+FORMS: dict[str, tuple[ValueAt, Best]] = {
     "fano-cdp": (spikes.spike_fano_cdp, spikes.best_cdp),
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
     "hypercube-cdp": (hypercube.hypercube_cdp, hypercube.best_cdp),
     "hypercube-pure": (hypercube.hypercube_pure, hypercube.best_pure),
-    "fano-cdp-squared": _both(spikes.spike_fano_cdp, spikes.best_cdp, squared=True),
-    "fano-pure-squared": _both(spikes.spike_pure, spikes.best_pure, squared=True),
-    "hypercube-cdp-squared": _both(hypercube.hypercube_cdp, hypercube.best_cdp, squared=True),
-    "hypercube-pure-squared": _both(hypercube.hypercube_pure, hypercube.best_pure, form="squared"),
+    "fano-cdp-squared": _with_form(spikes.spike_fano_cdp, spikes.best_cdp, squared=True),
+    "fano-pure-squared": _with_form(spikes.spike_pure, spikes.best_pure, squared=True),
+    "hypercube-cdp-squared": _with_form(hypercube.hypercube_cdp, hypercube.best_cdp, squared=True),
+    "hypercube-pure-squared": _with_form(
+        hypercube.hypercube_pure, hypercube.best_pure, form="squared"
+    ),
     "fano-cdp-convex": (_linear(spikes.spike_fano_cdp), spikes.best_cdp),
     "fano-pure-convex": (_linear(spikes.spike_pure), spikes.best_pure),
     "hypercube-cdp-convex": (hypercube.hypercube_cdp, hypercube.best_cdp),
-    "hypercube-pure-convex": _both(hypercube.hypercube_pure, hypercube.best_pure, form="linear"),
+    "hypercube-pure-convex": _with_form(
+        hypercube.hypercube_pure, hypercube.best_pure, form="linear"
+    ),
 }
 SPIKE_BOUNDS = tuple(FORMS)
 
@@ -128,9 +135,9 @@ def best_spike_probability(
     largest = largest_spike_probability(instance, d, moment_order, mean_bound)
     if largest == 0:
         return 0.0, 0.0
-    at, best = FORMS[kind]
+    value_at, best = FORMS[kind]
     p = best(n, d, moment_order, rho_or_epsilon, largest)
-    return p, at(p, n, d, moment_order, rho_or_epsilon)
+    return p, value_at(p, n, d, moment_order, rho_or_epsilon)
 
 
 @lru_cache(maxsize=4096)
@@ -169,7 +176,8 @@ def _on_signs(
         rho, squared = budget.rho, form == "squared"
         q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)
         yield hypercube.hypercube_cdp(q, n, d, order, rho, squared=squared), q
-        if form != "linear":  # rate distortion says nothing of the linear form
+        # Rate distortion says nothing about the linear form.
+        if form != "linear":
             q = rate_distortion.best(n, d, order, rho, largest, squared=squared)
             yield rate_distortion.distortion(q, n, d, order, rho, squared=squared), q
         q = distance.best(n, d, order, rho, largest, form)
@@ -224,12 +232,10 @@ def hardest_words(
     largest = spikes.largest_probability(words.weight, moment_order, mean_bound)
     if largest == 0:
         return 0.0
+    level = binding_level(budget)
     arguments: tuple[Argument, ...] = ("approx",)
-    level: Level
     if isinstance(budget, ZCDP):
-        arguments, level = ("two-sided", "fano"), (budget.rho,)
-    else:
-        level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
+        arguments = ("two-sided", "fano")
     tried = (best_words(words, a, n, moment_order, level, largest) for a in arguments)
     return max(
         (words_bound(words, a, q, n, moment_order, level), q)
@@ -273,13 +279,13 @@ def _signs_in(
 ) -> dict[str, Any]:
     """Return the signs whose means are inside of a set: on its hardest cube."""
     if holds_whole_cube(body) or not has_cubes(body):
-        most = body.l2_radius if holds_whole_cube(body) else mean_bound
-        return _signs(form, n, body.d, moment_order, budget, most)
+        largest_mean = body.l2_radius if holds_whole_cube(body) else mean_bound
+        return _signs(form, n, body.d, moment_order, budget, largest_mean)
     cube, _ = hardest_cube(form, n, moment_order, budget, body)
-    most = cube.side * math.sqrt(cube.signs)
-    q = hardest_signs(form, n, cube.signs, moment_order, budget, most)
-    own = {"support": cube.support, "centre": cube.centre, "paired": cube.paired}
-    return {"spike_probability": q} | own
+    largest_mean = cube.side * math.sqrt(cube.signs)
+    q = hardest_signs(form, n, cube.signs, moment_order, budget, largest_mean)
+    cube_fields = {"support": cube.support, "centre": cube.centre, "paired": cube.paired}
+    return {"spike_probability": q} | cube_fields
 
 
 def _corner(

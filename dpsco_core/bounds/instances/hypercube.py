@@ -35,10 +35,10 @@ def entropy_inverse(deficit: Floats) -> Floats:
     """
     y = np.asarray(deficit, dtype=np.float64)
     table_z, table_root = _entropy_table()
-    inside = np.minimum(y, LOG_2)
-    z = np.interp(np.sqrt(inside), table_root, table_z)
+    bounded = np.minimum(y, LOG_2)
+    z = np.interp(np.sqrt(bounded), table_root, table_z)
     slope = z / np.cosh(z) ** 2
-    step = np.where(slope > 1e-12, _entropy_deficit(z) - inside, 0.0) / np.maximum(slope, 1e-12)
+    step = np.where(slope > 1e-12, _entropy_deficit(z) - bounded, 0.0) / np.maximum(slope, 1e-12)
     z = np.maximum(0.0, z - np.clip(step, -1e-2, 1e-2))
     return np.asarray(np.where(y < LOG_2, 1 / (1 + np.exp(2 * z)), 0.0))
 
@@ -137,8 +137,9 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
     t = np.asarray(exponent, dtype=np.float64)
     log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)
     positive = np.maximum(t, 1e-300)
-    log_gain = positive + np.log(-np.expm1(-positive))  # ln(e^t - 1)
-    # breakpoints[s-1] decreases in s; count those that exceed the gain.
+    # This is ln(e^t - 1).
+    log_gain = positive + np.log(-np.expm1(-positive))
+    # The array breakpoints[s-1] decreases in s: count the entries that exceed the gain.
     index = len(breakpoints) - np.searchsorted(breakpoints[::-1], log_gain, side="left")
     top = np.logaddexp(0.0, log_gain + log_cdf_shifted[index])
     bottom = np.logaddexp(0.0, log_gain + log_cdf[index])
@@ -192,10 +193,10 @@ def _wrong_signs(
     linear: bool = False,
 ) -> Floats:
     def fraction(count: Floats) -> Floats:
-        twice = 2 * wrong_sign_fraction(d, epsilon * count)
+        double_fraction = 2 * wrong_sign_fraction(d, epsilon * count)
         if linear:
-            return np.asarray(twice / (1 + np.sqrt(np.maximum(0.0, 1 - twice))))
-        return np.asarray(twice / 2)
+            return np.asarray(double_fraction / (1 + np.sqrt(np.maximum(0.0, 1 - double_fraction))))
+        return np.asarray(double_fraction / 2)
 
     # Beyond d ln 2 the fraction falls like exp(-t); drop what is below 1e-26.
     largest = math.floor((d * LOG_2 + 60) / epsilon)
@@ -241,11 +242,11 @@ def best_pure(
     if n * best < d * d / 9:
         return best
     kinks = np.logaddexp(0.0, _sign_table(d)[2]) / (epsilon * n)
-    near = kinks[(kinks > best / 1.3) & (kinks < min(high, 1.3 * best))]
-    near = near[:: max(1, len(near) // 128)]
-    if not len(near):
+    nearby_kinks = kinks[(kinks > best / 1.3) & (kinks < min(high, 1.3 * best))]
+    nearby_kinks = nearby_kinks[:: max(1, len(nearby_kinks) // 128)]
+    if not len(nearby_kinks):
         return best
-    highest = near[np.argsort(values(near, 1 / 12))[-3:]]
+    highest = nearby_kinks[np.argsort(values(nearby_kinks, 1 / 12))[-3:]]
     width = 1 + 1 / d
     tried = [best]
     for kink in highest:

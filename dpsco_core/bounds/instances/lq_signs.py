@@ -18,7 +18,8 @@ from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.expectiles import products
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.groups import Falling
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, tabulated
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
+from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
 
 @dataclass(frozen=True)
@@ -54,48 +55,49 @@ class SignWords(WordPrior):
 
     def carried(self, loss: Floats) -> Floats:
         """Return what is left here of a loss that is left on the l2 ball."""
-        known = np.maximum(math.sqrt(self.d) - loss, 0.0)
-        return np.asarray(self.start - known ** (2 * self.power))
+        gain = np.maximum(math.sqrt(self.d) - loss, 0.0)
+        return np.asarray(self.start - gain ** (2 * self.power))
 
     def left(self, argument: Argument, level: Level) -> Falling:
         d = self.d
         if argument in ("two-sided", "fano"):
-            rho = level[0]
+            rho = rho_of(level)
             if argument == "two-sided":
                 return self._two_sided(rho)
-            last = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
+            largest_count = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
 
             def by_distance(count: Floats) -> Floats:
                 left = distance.remaining(rho * count**2, d, "linear")
                 return self.carried(np.where(count > 0, left, math.sqrt(d)))
 
-            return tabulated(last, by_distance)
-        epsilon, delta = min(level[0], 600.0), level[1]  # One spike leaves nothing from there on.
+            return tabulated(largest_count, by_distance)
+        epsilon, delta = epsilon_delta(level)
+        epsilon = min(epsilon, 600.0)  # One spike leaves nothing from there on.
         packed = products("linear", d, epsilon, delta)
 
         def by_groups(count: Floats) -> Floats:
             pairs = math.sqrt(d) * assouad.share_left("linear", count, epsilon, delta)
-            most = np.maximum(packed(count), pairs)
+            left_on_ball = np.maximum(packed(count), pairs)
             if delta == 0:
                 wrong = 2 * hypercube.wrong_sign_fraction(d, epsilon * count)
                 signs = math.sqrt(d) * (1 - np.sqrt(np.maximum(0.0, 1 - wrong)))
-                most = np.maximum(most, signs)
-            return self.carried(most)
+                left_on_ball = np.maximum(left_on_ball, signs)
+            return self.carried(left_on_ball)
 
-        return tabulated(max(packed.last, 60 / epsilon), by_groups)
+        return tabulated(max(packed.last_count, 60 / epsilon), by_groups)
 
     def _two_sided(self, rho: float) -> Falling:
         r"""Return the larger of what is carried over and :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`.
 
         The latter is by :math:`\sum E m_j^2\le2\kappa`, and :math:`|m_j|^{q'}\le m_j^2`.
         """
-        least = two_sided.curve(self.d, "linear")
-        both = rho * -math.expm1(-self.d * LOG_2)
-        last = math.sqrt(max(least.last / both, self.d / 2 / rho))
+        least_loss = two_sided.curve(self.d, "linear")
+        rate = rho * -math.expm1(-self.d * LOG_2)
+        largest_count = math.sqrt(max(least_loss.end / rate, self.d / 2 / rho))
 
         def left(count: Floats) -> Floats:
             kappa = rho * count**2
             closed = self.start * (1 - (2 * kappa / self.d) ** self.power)
-            return np.maximum(self.carried(least.at(both * count**2)), closed)
+            return np.maximum(self.carried(least_loss.value_at(rate * count**2)), closed)
 
-        return tabulated(last, left)
+        return tabulated(largest_count, left)

@@ -29,8 +29,8 @@ def averaged(loss: Falling, power: float, n: int) -> Callable[[Floats, bool], Fl
     """Return the mean of a loss over the spikes, times a power of q, as a function of q."""
 
     def value(q: Floats, fine: bool) -> Floats:
-        scale = max(1.0, 0.05 * loss.last)
-        mean = expectation(loss, n, q, scale=scale, largest=loss.last, fine=fine)
+        scale = max(1.0, 0.05 * loss.last_count)
+        mean = expectation(loss, n, q, scale=scale, largest=loss.last_count, fine=fine)
         return np.asarray(q**power * mean)
 
     return value
@@ -66,5 +66,5 @@ def best(
     power = (2 if form == "squared" else 1) * spike_exponent(moment_order)
     value = averaged(loss, power, n)
     low = min(0.03 / n, largest / 50)
-    high = min(largest, 4 * (loss.last + 1) / n)
+    high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

@@ -8,13 +8,14 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 
-Largest = Callable[[int, float, float], float]  # (d, moment_order, R) to the largest q
+# It takes (d, moment_order, R), and returns the largest q.
+Largest = Callable[[int, float, float], float]
 
 
 def prior_within(
     largest: Largest,  # the largest spike probability of the prior
     cap: Callable[[Setting], float],  # R in units of the moment scale at a setting
-    where: str = "the bound R",  # what the means are within, in the words of the sentence
+    region: str = "the bound R",  # what the means are within, in the words of the sentence
     leaves: str = "prior leaves {} or its moments exceed 1",
     keeps: str = "it in the class",
 ) -> Hypothesis:
@@ -27,15 +28,15 @@ def prior_within(
         # R may be the mean of the instance itself: leave room for its rounding.
         rounding = 1e-12 * setting.constants.mean_gradient_bound / moment_scale(setting)
         longest = cap(setting) * (1 + 1e-9) + (rounding if math.isfinite(rounding) else 0.0)
-        most = largest(setting.d, setting.moment_order, longest)
-        if q <= most * (1 + 1e-9):
+        largest_q = largest(setting.d, setting.moment_order, longest)
+        if q <= largest_q * (1 + 1e-9):
             return ""
         return (
-            f"At spike probability {q:.3g} the {leaves.format(where)}: "
-            f"at most {most:.3g} keeps {keeps}."
+            f"At spike probability {q:.3g} the {leaves.format(region)}: "
+            f"at most {largest_q:.3g} keeps {keeps}."
         )
 
-    return Hypothesis(text=f"the prior's means are within {where}", check=check)
+    return Hypothesis(text=f"the prior's means are within {region}", check=check)
 
 
 def approximate_level(setting: Setting) -> tuple[float, float] | None:

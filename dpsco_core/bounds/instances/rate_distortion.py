@@ -31,7 +31,7 @@ class Envelope:
     heights: Floats
     slopes: Floats
 
-    def at(self, x: Floats) -> Floats:
+    def value_at(self, x: Floats) -> Floats:
         """Return the maximum at every x, or 0 where it is negative."""
         line = np.searchsorted(self.breaks, x)
         return np.asarray(np.maximum(0.0, self.heights[line] + self.slopes[line] * x))
@@ -39,21 +39,21 @@ class Envelope:
 
 def envelope(heights: Floats, slopes: Floats) -> Envelope:
     """Return the envelope of lines whose slopes increase."""
-    kept: list[int] = []
+    lines: list[int] = []
     breaks: list[float] = []
     for i in range(len(slopes)):
         start = -math.inf
-        while kept:
-            last = kept[-1]
-            start = float((heights[last] - heights[i]) / (slopes[i] - slopes[last]))
-            if len(kept) == 1 or start > breaks[-1]:
+        while lines:
+            previous = lines[-1]
+            start = float((heights[previous] - heights[i]) / (slopes[i] - slopes[previous]))
+            if len(lines) == 1 or start > breaks[-1]:
                 break
-            kept.pop()
+            lines.pop()
             breaks.pop()
-        if kept:
+        if lines:
             breaks.append(start)
-        kept.append(i)
-    return Envelope(np.array(breaks), heights[kept], slopes[kept])
+        lines.append(i)
+    return Envelope(np.array(breaks), heights[lines], slopes[lines])
 
 
 def log_largest_mean(log_lambda: Floats) -> Floats:
@@ -64,13 +64,15 @@ def log_largest_mean(log_lambda: Floats) -> Floats:
     """
     size = np.exp(log_lambda)
     y = np.where(size > 0.5, np.sqrt(np.clip(3 * (1 - 0.5 / size), 0.0, 1.0)), 0.0)
-    for _ in range(60):  # from above the root: Newton's steps stay above it, where f is concave
+    # From above the root Newton's steps stay above it, where f is concave.
+    for _ in range(60):
         t = np.tanh(2 * size * y)
         slope = 1 - 2 * size * (1 - t * t)
-        last = y
+        previous = y
         y = np.where(size > 0.5, np.clip(y - (y - t) / np.maximum(slope, 1e-12), 0.0, 1.0), 0.0)
-        if float(np.max(np.abs(last - y), initial=0.0)) < 1e-12:
-            break  # Newton's next step would be a rounding
+        if float(np.max(np.abs(previous - y), initial=0.0)) < 1e-12:
+            # Newton's next step would be a rounding error.
+            break
     z = 2 * size * y
     return np.asarray(-size * (1 + y * y) + z + np.log1p(np.exp(-2 * z)) - LOG_2)
 
@@ -95,9 +97,9 @@ def l2_envelope(d: int) -> Envelope:
     middle = _log_sums(common, inverse, s * s)
     middle += np.log(s / (2 * math.sqrt(math.pi)))
     # The law of the mixture is inverse normal: its mass up to 1/2, tilted by exp(-d lambda).
-    below = np.logaddexp(log_ndtr(root - s) - s * root, log_ndtr(-root - s) + s * root)
-    above = np.log(erf(s / (2 * math.sqrt(40.0)))) - d * LOG_2
-    log_mixture = np.logaddexp(np.logaddexp(below, middle), above)
+    log_below = np.logaddexp(log_ndtr(root - s) - s * root, log_ndtr(-root - s) + s * root)
+    log_above = np.log(erf(s / (2 * math.sqrt(40.0)))) - d * LOG_2
+    log_mixture = np.logaddexp(np.logaddexp(log_below, middle), log_above)
     return envelope(-log_mixture / s, -1 / s)
 
 
@@ -111,8 +113,8 @@ def _log_sums(common: Floats, inverse: Floats, squares: Floats) -> Floats:
     heads, falls = common[::8], inverse[::8]
     for i, square in enumerate(squares):
         level = heads - square * falls
-        near = np.flatnonzero(level > level.max() - 60)
-        part = slice(max(0, 8 * int(near[0]) - 8), 8 * int(near[-1]) + 16)
+        significant = np.flatnonzero(level > level.max() - 60)
+        part = slice(max(0, 8 * int(significant[0]) - 8), 8 * int(significant[-1]) + 16)
         logs = common[part] - square * inverse[part]
         top = float(logs.max())
         out[i] = top + math.log(float(np.exp(logs - top).sum()))
@@ -156,12 +158,13 @@ def _values(
 ) -> Floats:
     def distance(count: Floats) -> Floats:
         if squared:
-            return d * squared_envelope().at(rho / d * count**2)
-        return l2_envelope(d).at(rho * count**2)
+            return d * squared_envelope().value_at(rho / d * count**2)
+        return l2_envelope(d).value_at(rho * count**2)
 
-    last = math.floor(math.sqrt(d * LOG_2 / rho))  # beyond it both forms are 0
+    # Beyond this count both forms are 0.
+    largest_count = math.floor(math.sqrt(d * LOG_2 / rho))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
-    mean = expectation(distance, n, p, largest=last, scale=scale, fine=fine)
+    mean = expectation(distance, n, p, largest=largest_count, scale=scale, fine=fine)
     return np.asarray(p ** ((2 if squared else 1) * spike_exponent(moment_order)) * mean)
 
 

@@ -186,7 +186,8 @@ def _pure_values(
         n,
         p,
         scale=0.7 / epsilon,
-        largest=math.floor((log_rest + 60) / epsilon),  # beyond it there is less than 1e-26
+        # Beyond this count less than 1e-26 is left.
+        largest=math.floor((log_rest + 60) / epsilon),
         fine=fine,
     )
     half = p ** spike_exponent(order) * math.sqrt(distance) / 2

@@ -24,13 +24,15 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.spikes import spike_exponent
 
-FULL = 1.0  # the spread under (epsilon, delta)-DP, the best one where delta is small
+# This spread is the best one under (epsilon, delta)-DP where delta is small.
+FULL = 1.0
 # The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
 # data of the catalogue have it, so that both notions' bounds bind them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 # Shapes u: a step of 5 % costs less than 1e-4 of a bound.
 SHAPES = np.geomspace(0.1, 4000.0, 218)
-_HALVINGS = 46  # halvings of an interval of 60 in ln x
+# An interval of 60 in ln x is halved so often.
+_HALVINGS = 46
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +67,11 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
     square = spread * spread
-    at = (2 - math.sqrt(4 - 3 * square)) / 3
-    deviation = (square - at * at) / math.sqrt(1 - at)  # M
-    reach = 2 * square / (1 + math.sqrt(1 - square))  # zeta = 2 (1 - sqrt(1 - r^2))
+    peak = (2 - math.sqrt(4 - 3 * square)) / 3
+    # This is M.
+    deviation = (square - peak * peak) / math.sqrt(1 - peak)
+    # This is zeta = 2 (1 - sqrt(1 - r^2)).
+    reach = 2 * square / (1 + math.sqrt(1 - square))
     fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
     if epsilon > 600:
         return Leakage(spread=spread, pairs=(fresh,))
@@ -162,8 +166,8 @@ def tracing_shape(d: int, moment_order: float) -> float:
         return 2 * (moment_order - 1)
     grid = np.geomspace(0.5, 40 * moment_order, 1 + 16 * 64)
     gain = median_gain(grid, d, 1.0)
-    inside = gain > 0
-    logs = np.where(inside, np.log(np.where(inside, gain, 1.0)), -np.inf)
+    is_positive = gain > 0
+    logs = np.where(is_positive, np.log(np.where(is_positive, gain, 1.0)), -np.inf)
     return float(grid[int(np.argmax((1 + a) * logs - (1 - a) * np.log(grid)))])
 
 
@@ -230,15 +234,15 @@ class TracingBounds:
 
     def _linear_forms(self, q: Floats, u: Floats) -> Floats:
         """Return the forms of T3 one above another; where they are void they are negative."""
-        norm, most = self._linear_units(u)
+        norm, ceiling = self._linear_units(u)
         x = self.n * q
         pairs = self._linear_pairs(u)
-        seen = [x * e + x * c / np.hypot(1.0, x * c) for c, e in pairs]
+        forms = [x * e + x * c / np.hypot(1.0, x * c) for c, e in pairs]
         x = x * self.leakage.kappa(self.d)
-        seen.append(x / (u * norm))
+        forms.append(x / (u * norm))
         ratio = np.minimum(1.0, _root(u, x, self.gain(u)) / norm)
-        seen.append(np.sqrt((1 - ratio) * (1 + ratio)))
-        return np.asarray(np.stack([q**self.power * norm * (most - y) for y in seen]))
+        forms.append(np.sqrt((1 - ratio) * (1 + ratio)))
+        return np.asarray(np.stack([q**self.power * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
         r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
@@ -270,7 +274,8 @@ class TracingBounds:
         total = u * self._second_moment(u)
         candidates = []
         for c, h in self._squared_pairs(u):
-            share = h / c  # A' is total - share x
+            # The derivative A' is total - share x.
+            share = h / c
 
             def rises(
                 x: Floats, share: Floats = share, total: Floats = total, u: Floats = u
@@ -290,19 +295,19 @@ class TracingBounds:
     def best_linear(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where T3 is largest."""
         a = self.power
-        norm, most = self._linear_units(u)
+        norm, ceiling = self._linear_units(u)
         candidates = []
         for c, e in self._linear_pairs(u):
             slack = e / c
 
-            def rises(x: Floats, slack: Floats = slack, most: Floats = most) -> Floats:
+            def rises(x: Floats, slack: Floats = slack, ceiling: Floats = ceiling) -> Floats:
                 root = np.sqrt(1 + x * x)
-                return np.asarray(a * (most - slack * x - x / root) - slack * x - x / root**3)
+                return np.asarray(a * (ceiling - slack * x - x / root) - slack * x - x / root**3)
 
             # One change of sign: beyond x = 1 the two last terms exceed a.
             candidates.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
         kappa = self.leakage.kappa(self.d)
-        candidates.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
+        candidates.append(self._capped(a / (1 + a) * ceiling, kappa / (u * norm), largest))
         gain = self.gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
@@ -310,7 +315,7 @@ class TracingBounds:
             ratio = np.minimum(1 - 1e-15, alpha / norm)
             left = np.sqrt((1 - ratio) * (1 + ratio))
             return np.asarray(
-                a * (most - left) - ratio**2 / left * x / (2 * u * alpha + x + 1e-300)
+                a * (ceiling - left) - ratio**2 / left * x / (2 * u * alpha + x + 1e-300)
             )
 
         top = 4 * np.sqrt(u * gain + 1e-300)
@@ -326,15 +331,15 @@ class TracingBounds:
                 return self.best_linear(largest, u)
         return self.best_squared(largest, u)
 
-    def at(self, form: Form, q: float, u: float) -> float:
+    def value_at(self, form: Form, q: float, u: float) -> float:
         """Return a bound at q and u."""
-        where = np.array([q]), np.array([u])
+        points = np.array([q]), np.array([u])
         match form:
             case "l2":
-                return float(self.l2_at(*where)[0])
+                return float(self.l2_at(*points)[0])
             case "squared":
-                return float(self.squared_at(*where)[0])
-        return float(self.linear_at(*where)[0])
+                return float(self.squared_at(*points)[0])
+        return float(self.linear_at(*points)[0])
 
     def _capped(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
         """Return q from x = n q c, at most `largest`."""
@@ -349,17 +354,17 @@ def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
     low = high - 60
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        up = rises(np.exp(middle)) > 0
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
+        is_rising = rises(np.exp(middle)) > 0
+        low, high = np.where(is_rising, middle, low), np.where(is_rising, high, middle)
     return np.asarray(np.exp((low + high) / 2))
 
 
 def _best(
-    at: Callable[[Floats, Floats], Floats], candidates: tuple[Floats, ...], u: Floats
+    bound_at: Callable[[Floats, Floats], Floats], candidates: tuple[Floats, ...], u: Floats
 ) -> tuple[float, float]:
     """Return the candidate q, of several for each u, at which a bound is largest, and its u."""
     q = np.stack(candidates)
-    values = at(q, np.broadcast_to(u, q.shape))
+    values = bound_at(q, np.broadcast_to(u, q.shape))
     best = int(np.argmax(values))
     return float(q.flat[best]), float(u[best % len(u)])
 
@@ -377,14 +382,14 @@ def hardest_tracing(
     largest = largest_tracing_probability(d, moment_order, mean_bound, leakage.spread)
     if largest == 0:
         return 0.0, shape
-    at = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
-    return at.best(form, largest, np.array([shape]))[0], shape
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
+    return bounds.best(form, largest, np.array([shape]))[0], shape
 
 
 def tracing_l2(q: float, n: int, d: int, moment_order: float, leakage: Leakage) -> float:
     """Return T1 at q, with the best shape."""
-    at = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
-    return float(np.max(at.l2_at(np.full(len(SHAPES), q), SHAPES)))
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
+    return float(np.max(bounds.l2_at(np.full(len(SHAPES), q), SHAPES)))
 
 
 def best_tracing(n: int, d: int, moment_order: float, leakage: Leakage, largest: float) -> float:

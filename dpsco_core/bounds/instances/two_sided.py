@@ -39,11 +39,13 @@ from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
 _LINES = 48  # Lines of the first grid.
 _ROUNDS = 5  # In each, points come between those whose lines matter.
-_ENOUGH = 150  # So many lines on the envelope need no more between them.
+_ENOUGH_LINES = 150  # So many lines on the envelope need no more between them.
 _SMALL = 0.03  # Below this share of its start the bound is not refined.
 _INTERVALS, _HALVINGS = 10, 6  # Intervals of an answer's norm, and how often one is halved.
-_ATOMS = 256  # up to this dimension the law of a sum of signs is exact
-_SPACING = 0.05  # between its points in higher dimension, in standard deviations
+# Up to this dimension the law of a sum of signs is exact.
+_ATOMS = 256
+# In higher dimension its points are so many standard deviations apart.
+_SPACING = 0.05
 
 
 @lru_cache(maxsize=1)
@@ -88,9 +90,11 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
     weights = np.maximum(np.exp(log_pmf(counts, d, np.full(1, 0.5))), 1e-305)
     if d <= _ATOMS:
         return sums, weights
-    near = np.arange(-6.0, min(root, 9.0), _SPACING)
-    far = np.linspace(near[-1], root, 2 + math.ceil((root - near[-1]) / 0.5))[1:]
-    points = np.concatenate([[-root], near, far])
+    fine_points = np.arange(-6.0, min(root, 9.0), _SPACING)
+    coarse_points = np.linspace(
+        fine_points[-1], root, 2 + math.ceil((root - fine_points[-1]) / 0.5)
+    )[1:]
+    points = np.concatenate([[-root], fine_points, coarse_points])
     left = np.clip(np.searchsorted(points, sums, side="right") - 1, 0, len(points) - 2)
     share = np.clip((sums - points[left]) / (points[left + 1] - points[left]), 0.0, 1.0)
     size = len(points)
@@ -108,11 +112,11 @@ class LeastLoss:
 
     start: float  # without any information
     lines: Envelope
-    last: float  # the information from which on the bound is 0
+    end: float  # the information from which on the bound is 0
 
-    def at(self, information: Floats) -> Floats:
+    def value_at(self, information: Floats) -> Floats:
         """Return the bound at every amount of information."""
-        return np.where(information > 0, self.lines.at(information), self.start)
+        return np.where(information > 0, self.lines.value_at(information), self.start)
 
 
 @lru_cache(maxsize=256)
@@ -139,17 +143,17 @@ def least_loss(
     heights = heights_of(slopes)
     for _ in range(_ROUNDS):
         values = heights / slopes
-        seen = envelope(values, -1 / slopes)
-        if len(seen.heights) > _ENOUGH:
+        upper = envelope(values, -1 / slopes)
+        if len(upper.heights) > _ENOUGH_LINES:
             break
         # A line is worth a closer look where the bound is not yet a small part of its start.
-        tops = np.concatenate([seen.heights[:1], seen.at(seen.breaks)])
-        worth = np.isin(values, seen.heights[tops > _SMALL * start])
-        near = worth[:-1] | worth[1:]
-        between = np.sqrt(slopes[:-1] * slopes[1:])[near]
-        slopes = np.append(slopes, between)
+        tops = np.concatenate([upper.heights[:1], upper.value_at(upper.breaks)])
+        worth = np.isin(values, upper.heights[tops > _SMALL * start])
+        is_near = worth[:-1] | worth[1:]
+        midpoints = np.sqrt(slopes[:-1] * slopes[1:])[is_near]
+        slopes = np.append(slopes, midpoints)
         order = np.argsort(slopes)
-        heights = np.append(heights, heights_of(between))[order]
+        heights = np.append(heights, heights_of(midpoints))[order]
         slopes = slopes[order]
     return LeastLoss(start, envelope(heights / slopes, -1 / slopes), float(heights.max()))
 
@@ -214,8 +218,8 @@ def _heights(d: int, slopes: Floats, form: Form) -> Floats:
     rows = np.repeat(np.arange(len(slopes)), _INTERVALS)
     low, high = np.tile(edges[:-1], len(slopes)), np.tile(edges[1:], len(slopes))
     c: Floats | None = None
-    least, target = np.full(len(slopes), math.inf), np.full(len(slopes), math.inf)
-    for last in (*[False] * _HALVINGS, True):
+    lowest, target = np.full(len(slopes), math.inf), np.full(len(slopes), math.inf)
+    for is_last in (*[False] * _HALVINGS, True):
         middle, half, slope = (low + high) / 2, (high - low)[:, None] / 2, slopes[rows, None]
         loss, derivative = _loss(d, middle[:, None], sums, form)
         c = _solve(slope * loss, weights, 8 if c is None else 2, c)
@@ -225,14 +229,14 @@ def _heights(d: int, slopes: Floats, form: Form) -> Floats:
             c - conjugate(level - tilt) @ weights, c - conjugate(level + tilt) @ weights
         )
         np.minimum.at(target, rows, c - conjugate(level) @ weights)
-        is_open = (ends < target[rows] - 1e-4 * (1 + np.abs(target[rows]))) & (not last)
-        np.minimum.at(least, rows[~is_open], ends[~is_open])
+        is_open = (ends < target[rows] - 1e-4 * (1 + np.abs(target[rows]))) & (not is_last)
+        np.minimum.at(lowest, rows[~is_open], ends[~is_open])
         if not is_open.any():
             break
         rows, c = np.repeat(rows[is_open], 2), np.repeat(c[is_open], 2)
         bounds = np.stack([low[is_open], middle[is_open], high[is_open]], axis=1)
         low, high = bounds[:, :2].ravel(), bounds[:, 1:].ravel()
-    return least
+    return lowest
 
 
 def two_sided(
@@ -253,11 +257,16 @@ def two_sided(
 def _values(
     p: Floats, n: int, d: int, moment_order: float, rho: float, form: Form, *, fine: bool = False
 ) -> Floats:
-    least, two_ways = curve(d, form), rho * -math.expm1(-d * LOG_2)
-    last = math.floor(math.sqrt(least.last / two_ways))
+    phi, two_ways = curve(d, form), rho * -math.expm1(-d * LOG_2)
+    largest_count = math.floor(math.sqrt(phi.end / two_ways))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
     mean = expectation(
-        lambda count: least.at(two_ways * count**2), n, p, largest=last, scale=scale, fine=fine
+        lambda count: phi.value_at(two_ways * count**2),
+        n,
+        p,
+        largest=largest_count,
+        scale=scale,
+        fine=fine,
     )
     return np.asarray(p ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
 

@@ -13,16 +13,15 @@ from typing import Literal
 
 import numpy as np
 
-from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, maximise
 from dpsco_core.bounds.instances.groups import Falling, falling, some_counts
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import averaged
 from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
 # The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
 # (epsilon, delta) ones, and with delta = 0 pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
-Level = tuple[float, ...]  # (rho,), or (epsilon, delta)
 
 
 class WordPrior(ABC):
@@ -35,27 +34,21 @@ class WordPrior(ABC):
 
     @abstractmethod
     def left(self, argument: Argument, level: Level) -> Falling:
-        """Return what is left of the loss at b spikes, for algorithms of a level."""
+        """Return what is left of the loss at b spikes, for algorithms of a level.
 
-
-def check_level(argument: Argument, level: Level) -> None:
-    """Raise `InvalidInput` unless the level is one of the algorithms that an argument binds."""
-    name = "epsilon" if argument == "approx" else "rho"
-    require(level[0] > 0, name, "positive", level[0])
-    if argument == "approx":
-        require(0 <= level[1] < 1, "delta", "at least 0 and below 1", level[1])
+        Raises `InvalidInput` if the level is not one of the algorithms that the argument binds.
+        """
 
 
 @lru_cache(maxsize=512)
 def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
-    """Return what is left of the loss at b spikes; kept."""
-    check_level(argument, level)
+    """Return what is left of the loss at b spikes; a cache keeps it."""
     return words.left(argument, level)
 
 
-def tabulated(last: float, left: Callable[[Floats], Floats]) -> Falling:
-    """Return a function of b up to `last` that never rises, beyond which it counts as 0."""
-    counts = some_counts(last)
+def tabulated(largest: float, left: Callable[[Floats], Floats]) -> Falling:
+    """Return a function of b up to `largest` that never rises, beyond which it counts as 0."""
+    counts = some_counts(largest)
     return falling(counts, np.maximum(left(counts), 0.0))
 
 
@@ -82,5 +75,5 @@ def best(
     loss = left_after(words, argument, level)
     value = averaged(loss, spike_exponent(moment_order), n)
     low = min(0.03 / n, largest / 50)
-    high = min(largest, 4 * (loss.last + 1) / n)
+    high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

@@ -12,7 +12,12 @@ from dpsco_core.base.cards import ACHARYA_2021, OWN, Privacy
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
+from dpsco_core.bounds.euclidean.lower_spikes import (
+    bound_over,
+    mean_cap,
+    region_of_means,
+    risk_card,
+)
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.mean import lower_information as information
 from dpsco_core.bounds.mean import lower_priors as priors
@@ -59,9 +64,11 @@ def _row(
         problems=(slug,),
         losses=losses,
     )
-    within = prior_within(priors.on_hypercube, lambda s: mean_cap(s, False), where(False))
+    in_class = prior_within(
+        priors.on_hypercube, lambda s: mean_cap(s, False), region_of_means(False)
+    )
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
-    return bound_over(card, value, *budget, within, letters=letters)
+    return bound_over(card, value, *budget, in_class, letters=letters)
 
 
 _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...] = (
@@ -69,7 +76,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
         "cdp",
         "CDP two-sided information",
         "docs/theory/bounds-everywhere.md, 6.1 with 2.1",
-        information.TOLD_LINEAR,
+        information.TWO_SIDED_LINEAR,
         "zcdp",
         information.two_sided_value,
         information.BOTH_WAYS,

@@ -23,17 +23,17 @@ from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
+from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
-from dpsco_core.bounds.losses.hidden_parameter import level_at
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.data.hidden.corner_labels import CornerLabels
 from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_models import LinearModelProblem
 
-_NEAR = np.geomspace(0.3, 1.3, 10)  # shares of the best q of the hinge that are tried
+# These multiples of the best q of the hinge are tried.
+_SHARES_TRIED = np.geomspace(0.3, 1.3, 10)
 
 
 def missed(d: int, level: Level, count: Floats) -> Floats:
@@ -44,8 +44,8 @@ def missed(d: int, level: Level, count: Floats) -> Floats:
     """
     if isinstance(level, tuple):
         growth = np.exp(np.minimum(level[0] * count, 600.0))
-        lost = np.minimum(group_delta(level[0], level[1], count), 1.0)
-        return np.asarray(np.maximum(0.0, (d - 1) * (1 - lost) / (growth + d - 1)))
+        failure = np.minimum(group_delta(level[0], level[1], count), 1.0)
+        return np.asarray(np.maximum(0.0, (d - 1) * (1 - failure) / (growth + d - 1)))
     words = math.log(d)
     hit = chance(level * np.square(count), np.array(-words), log_words=words)
     return np.asarray(np.where(count > 0, np.minimum(1 - hit, 1 - 1 / d), 1 - 1 / d))
@@ -55,10 +55,10 @@ def missed(d: int, level: Level, count: Floats) -> Floats:
 def missed_after(d: int, level: Level) -> Falling:
     """Return `missed` at some counts, and 0 from where on next to nothing is left."""
     if isinstance(level, tuple):
-        last = min((math.log(d) + 30) / level[0] + 1, 1e15)
+        largest_count = min((math.log(d) + 30) / level[0] + 1, 1e15)
     else:
-        last = math.sqrt((1.5 * math.log(d) + 40) / level) + 1
-    counts = some_counts(last)
+        largest_count = math.sqrt((1.5 * math.log(d) + 40) / level) + 1
+    counts = some_counts(largest_count)
     return falling(counts, missed(d, level, counts))
 
 
@@ -88,7 +88,7 @@ class CornerBounds:
         require(self.d >= 2, "d", "at least 2", self.d)
         require(0 < self.largest <= 1, "largest", "in (0, 1]", self.largest)
 
-    def at(self, q: float) -> float:
+    def value_at(self, q: float) -> float:
         r"""Return the bound at q.
 
         .. math:: q\,E\,f\big(gr\,q^{-1/p}\,(1-X_B)\big),\quad B\sim\mathrm{Bin}(n,q)
@@ -101,7 +101,7 @@ class CornerBounds:
             lambda count: self.loss(size * left(count)),
             self.n,
             np.array([q]),
-            largest=left.last,
+            largest=left.last_count,
             fine=True,
         )
         return q * float(mean[0])
@@ -109,18 +109,18 @@ class CornerBounds:
     def best(self) -> float:
         """Return the best q of the linear loss, or near it that of another."""
         left, power = missed_after(self.d, self.level), 1 - 1 / self.moment_order
-        scale = max(1.0, 0.05 * left.last)
+        scale = max(1.0, 0.05 * left.last_count)
 
         def linear(q: Floats) -> Floats:
-            mean = expectation(left, self.n, q, largest=left.last, scale=scale)
+            mean = expectation(left, self.n, q, largest=left.last_count, scale=scale)
             return np.asarray(q**power * mean)
 
-        low, high = search_range(max(1.0, 0.5 * left.last), self.n, self.largest)
+        low, high = search_range(max(1.0, 0.5 * left.last_count), self.n, self.largest)
         q = maximise(linear, low, high)
         if self.loss is linear_excess:
             return q
-        tried = [min(float(share) * q, self.largest) for share in _NEAR]
-        return max(tried, key=self.at)
+        tried = [min(float(share) * q, self.largest) for share in _SHARES_TRIED]
+        return max(tried, key=self.value_at)
 
 
 @lru_cache(maxsize=4096)
@@ -223,7 +223,7 @@ def _row(
         bounds, q = corners_at(setting, loss, privacy), setting.spike_probability
         if bounds is None:
             return {"privacy": 0.0}
-        return {"privacy": bounds.at(hardest_corner(bounds) if q is None else q)}
+        return {"privacy": bounds.value_at(hardest_corner(bounds) if q is None else q)}
 
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
     conditions = (COORDINATE_MOMENT, DIAMETER, ON_SIMPLEX, *budget)

@@ -4,6 +4,7 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances.hardest import hardest_signs
+from dpsco_core.bounds.instances.level import binding_level
 from dpsco_core.bounds.losses import median
 from dpsco_core.bounds.losses.corner_labels import (
     CornerBounds,
@@ -12,7 +13,6 @@ from dpsco_core.bounds.losses.corner_labels import (
     logistic_excess,
 )
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
-from dpsco_core.bounds.losses.signs import binding_level
 from dpsco_core.data.hidden.far_points import FAR
 from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
 from dpsco_core.geometry.base import ConstraintSet

@@ -13,27 +13,24 @@ from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean.conditions import DIAMETER
 from dpsco_core.bounds.euclidean.lower_spikes import binding_words
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level
+from dpsco_core.bounds.instances.level import level_at
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.letters import SCALE
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, largest_value
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
 from dpsco_core.problems import Absolute, Hinge, Huber, Logistic
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 
-def level_at(setting: Setting, privacy: Privacy) -> Level | None:
-    """Return the budget as a bound of a notion counts it; None where it says nothing of it."""
-    return setting.rho if privacy == "zcdp" else approximate_level(setting)
-
-
 def one_hot_at(
     setting: Setting, problem: type[LinearModelProblem], privacy: Privacy
 ) -> OneHotBounds | None:
     """Return the bounds of a problem's loss at a setting; None where a constant is missing."""
-    known, scale, level = setting.constants, moment_scale(setting), level_at(setting, privacy)
-    if not (0 < scale < math.inf and known.diameter < math.inf and known.mean_gradient_bound > 0):
+    constants, scale, level = setting.constants, moment_scale(setting), level_at(setting, privacy)
+    if not (
+        0 < scale < math.inf and constants.diameter < math.inf and constants.mean_gradient_bound > 0
+    ):
         return None
     corner = hidden_corner(setting.body)
     if level is None or corner is None or problem.guess is None:
@@ -45,8 +42,8 @@ def one_hot_at(
         guess=problem.guess,
         level=level,
         scale=scale,
-        mean_bound=known.mean_gradient_bound,
-        diameter=known.diameter,
+        mean_bound=constants.mean_gradient_bound,
+        diameter=constants.diameter,
     )
 
 

@@ -20,9 +20,9 @@ from dpsco_core.bounds.euclidean.conditions import DIAMETER
 from dpsco_core.bounds.euclidean.conditions import LIPSCHITZ as BOUNDED_GRADIENTS
 from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
-from dpsco_core.bounds.losses.hidden_parameter import level_at
-from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt_square
+from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt_square
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.data.hidden.far_points import FAR, FarPoints
 from dpsco_core.problems import GeometricMedian
@@ -41,8 +41,8 @@ def median_values(s: Floats, n: int, d: int, level: Level, *, fine: bool = False
     return np.asarray(s / math.sqrt(d) * left / (1 + np.sqrt(np.maximum(0.0, 1 - left))))
 
 
-def median_bound(s: float, n: int, d: int, level: Level, *, far: float = math.inf) -> float:
-    """Return the bound on the unit ball at s, with points `far` radii away.
+def median_bound(s: float, n: int, d: int, level: Level, *, distance: float = math.inf) -> float:
+    """Return the bound on the unit ball at s, with points `distance` radii away.
 
     Examples
     --------
@@ -50,9 +50,9 @@ def median_bound(s: float, n: int, d: int, level: Level, *, far: float = math.in
     0.000955
     """
     require(0 <= s <= 1, "s", "between 0 and 1", s)
-    require(far > 1, "far", "above 1", far)
+    require(distance > 1, "far", "above 1", distance)
     value = float(median_values(np.array([s]), n, d, level, fine=True)[0])
-    return max(0.0, value - 1 / (2 * (far - 1)))
+    return max(0.0, value - 1 / (2 * (distance - 1)))
 
 
 @lru_cache(maxsize=4096)
@@ -104,7 +104,7 @@ def _row(privacy: Privacy) -> Bound:
         instance=FarPoints.card.slug,
         instance_problem=slug,
         loss_class=LIPSCHITZ,
-        # as the distance grows the losses of the instance are as smooth as one likes
+        # As the distance grows the losses of the instance become as smooth as one likes.
         instance_class=SMOOTH_LIPSCHITZ,
         losses=losses,
         problems=(slug,),
@@ -121,7 +121,7 @@ def _row(privacy: Privacy) -> Bound:
             # Few enough points on axes that the mean gradient is within R.
             s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
             return {"privacy": radius * median_bound(s, n, d, level)}
-        return {"privacy": radius * median_bound(s, n, d, level, far=FAR)}
+        return {"privacy": radius * median_bound(s, n, d, level, distance=FAR)}
 
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
     conditions = (BOUNDED_GRADIENTS, DIAMETER, L2_BALL, *budget)

@@ -21,7 +21,8 @@ import numpy as np
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
-from dpsco_core.bounds.losses.signs import Level, best_chance, mean_left, unlearnt
+from dpsco_core.bounds.instances.level import Level
+from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.problems.guesses import Guess
 
@@ -94,8 +95,8 @@ class OneHotBounds:
                 s = np.minimum(chance * k, 1.0)
                 return self.values(s, self.largest_margins(s))
 
-            only = min(1.0, k * best_chance(value, n, level, 1 / k))
-            return only, float(self.largest_margins(np.array([only]))[0])
+            best_s = min(1.0, k * best_chance(value, n, level, 1 / k))
+            return best_s, float(self.largest_margins(np.array([best_s]))[0])
         # At margins of one size the bound is a multiple of this, until a cap on s binds.
         free = best_chance(
             lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
@@ -104,16 +105,18 @@ class OneHotBounds:
         for _ in range(_ROUNDS):
             s, values = self._at_sizes(sizes, free)
             top = int(np.argmax(values))
-            near = sizes[max(top - 1, 0) : top + 2]
-            sizes = np.unique(np.concatenate([near, np.sqrt(near[1:] * near[:-1])]))
+            nearby_sizes = sizes[max(top - 1, 0) : top + 2]
+            sizes = np.unique(
+                np.concatenate([nearby_sizes, np.sqrt(nearby_sizes[1:] * nearby_sizes[:-1])])
+            )
         s, values = self._at_sizes(sizes, free)
         top = int(np.argmax(values))
         return float(s[top]), float(sizes[top])
 
     def _at_sizes(self, sizes: Floats, free: float) -> tuple[Floats, Floats]:
         """Return s and the bound at margins of each size: s as free as the class allows."""
-        most = np.array([self.largest_probability(float(z)) for z in sizes])
-        s = np.minimum(free * self.corner.signs / self.guess.telling(sizes), most)
+        largest = np.array([self.largest_probability(float(z)) for z in sizes])
+        s = np.minimum(free * self.corner.signs / self.guess.telling(sizes), largest)
         return s, self.values(s, sizes)
 
 

@@ -14,22 +14,10 @@ import numpy as np
 
 from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_overlap
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.bounds.instances.level import Level
 
-Level = tuple[float, float] | float  # (epsilon, delta), or rho
-# takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b
+# It takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b.
 Left = Callable[[Floats], Floats]
-
-
-def binding_level(budget: Budget) -> Level:
-    """Return the budget as the bounds count it that bind all of its algorithms."""
-    match budget:
-        case ZCDP(rho=rho):
-            return rho
-        case PureDP(epsilon=epsilon):
-            return epsilon, 0.0
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return epsilon, delta
 
 
 def unknown_sign(information: Floats) -> Floats:
@@ -87,7 +75,7 @@ def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = 
         left,
         n,
         chance,
-        # beyond it the terms are below 1e-12, and may be dropped
+        # Beyond this count the terms are below 1e-12, and may be dropped.
         largest=math.floor(min(30 * count + 30, 1e15)),
         scale=max(1.0, 0.1 * count),
         fine=fine,

@@ -82,7 +82,7 @@ def _small_gradient(setting: Setting) -> str:
 SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_small_gradient)
 
 
-def _everywhere(setting: Setting) -> str:
+def _lipschitz_everywhere(setting: Setting) -> str:
     c = setting.constants
     model = c.linear_model
     if c.structure != "mean" and (model is None or math.isfinite(model.slope)):
@@ -90,7 +90,9 @@ def _everywhere(setting: Setting) -> str:
     return "The method may leave the constraint set, and this loss is Lipschitz on the set only."
 
 
-EVERYWHERE = Hypothesis(text="a loss that is Lipschitz on the whole space", check=_everywhere)
+LIPSCHITZ_EVERYWHERE = Hypothesis(
+    text="a loss that is Lipschitz on the whole space", check=_lipschitz_everywhere
+)
 
 
 def _amplified(setting: Setting) -> str:
@@ -118,21 +120,23 @@ def _steps(setting: Setting) -> float:
 
 
 def _more_records(setting: Setting) -> str:
-    steps = max(_steps(setting), 1.0)  # NaN stays
+    # A NaN stays one.
+    steps = max(_steps(setting), 1.0)
     if math.isnan(steps) or setting.n > steps:
         return ""
     return f"The regulariser of Theorem 7 needs n > T = {steps:.4g}, and n={setting.n}."
 
 
 def _long_enough(setting: Setting) -> str:
-    steps = max(_steps(setting), 1.0)  # NaN stays
+    # A NaN stays one.
+    steps = max(_steps(setting), 1.0)
     if math.isnan(steps) or setting.n <= steps:
         return ""
-    least = 2 * math.log2(setting.n / steps)
-    if steps >= least:
+    fewest = 2 * math.log2(setting.n / steps)
+    if steps >= fewest:
         return ""
     return (
-        f"Theorem 7 needs T >= 2 log2(n/T) = {least:.4g}, so that alpha <= 2 beta, "
+        f"Theorem 7 needs T >= 2 log2(n/T) = {fewest:.4g}, so that alpha <= 2 beta, "
         f"and T={steps:.4g} at n={setting.n}."
     )
 
@@ -141,11 +145,11 @@ def _large_sample(setting: Setting) -> str:
     steps, budget = _steps(setting), setting.budget
     if math.isnan(steps) or not isinstance(budget, ApproxDP):
         return ""
-    least = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
-    if steps >= least:
+    fewest = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
+    if steps >= fewest:
         return ""
     return (
-        f"Theorem 7 needs T >= epsilon^2/(d ln(1/delta)) = {least:.4g} up to a constant, which is "
+        f"Theorem 7 needs T >= epsilon^2/(d ln(1/delta)) = {fewest:.4g} up to a constant, which is "
         f"its condition on n, and T={steps:.4g} at n={setting.n}."
     )
 
@@ -157,24 +161,30 @@ LARGE_SAMPLE = Hypothesis(
 )
 
 
-def _large_truncation(what: str, *, shuffled: bool) -> Hypothesis:
+def _large_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
     """The condition on the lambda of Theorem 10, or of the batched variant."""
 
     def check(setting: Setting) -> str:
         budget = setting.budget
         if not (finite_set(setting) and isinstance(budget, ApproxDP)):
             return ""
-        own, parameters = own_constants(setting), theorem_10 if shuffled else batched_parameters
-        smooth, spread = own.smoothness * own.diameter, math.sqrt(own.variance)
-        if not (0 < own.variance < math.inf and own.diameter > 0 and math.isfinite(smooth)):
+        constants, parameters = (
+            own_constants(setting),
+            theorem_10 if shuffled else batched_parameters,
+        )
+        smooth, spread = constants.smoothness * constants.diameter, math.sqrt(constants.variance)
+        if not (
+            0 < constants.variance < math.inf and constants.diameter > 0 and math.isfinite(smooth)
+        ):
             return ""
         unit = parameters(setting.n, space_of(setting), budget.epsilon, budget.delta)[0]
-        level = spread * unit  # in the units of the gradient
+        # The level is in the units of the gradient.
+        level = spread * unit
         if level >= max(smooth, spread):
             return ""
-        name, needed = ("beta M", smooth) if smooth >= spread else ("sigma", spread)
+        name, threshold = ("beta M", smooth) if smooth >= spread else ("sigma", spread)
         return (
-            f"{what} needs lambda = {level:.4g} of at least {name} = {needed:.4g}, "
+            f"{statement} needs lambda = {level:.4g} of at least {name} = {threshold:.4g}, "
             f"which takes more records than n={setting.n}."
         )
 
@@ -235,12 +245,12 @@ TOUCHED = Hypothesis(
 )
 
 
-def on_words(words_of: Callable[[ConstraintSet], WordPrior | None], which: str) -> Hypothesis:
-    """Return the condition that a set has these words; `which` names the sets that have them."""
+def on_words(words_of: Callable[[ConstraintSet], WordPrior | None], sets: str) -> Hypothesis:
+    """Return the condition that a set has these words; `sets` names the sets that have them."""
 
     def check(setting: Setting) -> str:
         if not finite_set(setting) or words_in(setting, words_of) is not None:
             return ""
-        return f"The bound is proven on {which}, and here the set is {setting.body.name}."
+        return f"The bound is proven on {sets}, and here the set is {setting.body.name}."
 
-    return Hypothesis(text=f"the constraint set is one of {which}", check=check, is_about_set=True)
+    return Hypothesis(text=f"the constraint set is one of {sets}", check=check, is_about_set=True)

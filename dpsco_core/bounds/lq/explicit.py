@@ -15,9 +15,9 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     Formula,
     approximate,
-    named,
+    name_terms,
 )
-from dpsco_core.bounds.lq.conditions import AT_MOST_2, EVERYWHERE
+from dpsco_core.bounds.lq.conditions import AT_MOST_2, LIPSCHITZ_EVERYWHERE
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems import SCO_PROBLEMS
@@ -31,7 +31,7 @@ SMALLEST = (
     "smallest"
 )
 GAUSSIAN = " With Gaussian noise."
-FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, EVERYWHERE)
+FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
 # What the paper prints for kappa, which its own parameters take; they are rounded where whole.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
@@ -75,15 +75,15 @@ _EXPLICIT_LETTERS = (
 
 
 def upper_card(
-    slug: str, name: str, statement: str, summary: str, latex: str, **others: Any
+    slug: str, name: str, statement: str, summary: str, latex: str, **fields: Any
 ) -> BoundCard:
-    """Return the card of an upper bound in l_q, of which `others` are fields too."""
-    given: dict[str, Any] = {
+    """Return the card of an upper bound in l_q, of which `fields` are fields too."""
+    defaults: dict[str, Any] = {
         "paper": SU_2023,
         "problems": SCO_PROBLEMS,
         "geometry": "lq",
         "law_class": VARIANCE,
-    } | others
+    } | fields
     return BoundCard(
         slug=f"upper.lp.{slug}",
         name=name,
@@ -92,12 +92,12 @@ def upper_card(
         kind="upper",
         quantity="excess risk",
         latex=latex,
-        **given,
+        **defaults,
     )
 
 
 def explicit_card(
-    slug: str, *texts: str, losses: LossClass = SMOOTH_LIPSCHITZ, **others: Any
+    slug: str, *texts: str, losses: LossClass = SMOOTH_LIPSCHITZ, **fields: Any
 ) -> BoundCard:
     """Return the card of an explicit bound on the method `slug`; for `texts` see `upper_card`."""
     return upper_card(
@@ -107,7 +107,7 @@ def explicit_card(
         privacy="zcdp",
         method=f"lp.{slug}",
         loss_class=losses,
-        **others,
+        **fields,
     )
 
 
@@ -122,7 +122,7 @@ def explicit_row(
     """Return a bound whose card is `card` but for some changes."""
     return bound_like(
         card,
-        evaluate=named(names, needs, formula),
+        evaluate=name_terms(names, needs, formula),
         hypotheses=hypotheses,
         letters=_EXPLICIT_LETTERS,
         **changes,
@@ -163,7 +163,7 @@ def noise_rows(
         row(
             "generalized gaussian",
             "paper",
-            approximate(below=True),
+            approximate(is_strict=True),
             AT_MOST_2,
             *hypotheses,
             *paper_hypotheses,

@@ -14,11 +14,17 @@ from functools import partial
 from dpsco_core.base.cards import OWN
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level, prior_within
+from dpsco_core.bounds.euclidean.lower_spikes import (
+    bound_over,
+    mean_cap,
+    region_of_means,
+    risk_card,
+)
+from dpsco_core.bounds.instances.level import level_at
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.spikes import largest_probability
-from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, best, words_bound
+from dpsco_core.bounds.instances.words import Argument, WordPrior, best, words_bound
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
 from dpsco_core.bounds.lq.conditions import on_words, words_in
 from dpsco_core.geometry.base import ConstraintSet
@@ -27,14 +33,10 @@ from dpsco_core.problems.base import Setting
 WordsOf = Callable[[ConstraintSet], WordPrior | None]
 
 
-def level_at(setting: Setting, argument: Argument) -> Level | None:
-    """Return the level of the algorithms that an argument binds; None if the budget has none."""
-    return approximate_level(setting) if argument == "approx" else (setting.rho,)
-
-
 def _value(words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float) -> float:
     """Return the bound for moments of 1 and a set of size 1; 0 on a set without these words."""
-    words, level = words_in(setting, words_of), level_at(setting, argument)
+    words = words_in(setting, words_of)
+    level = level_at(setting, "approx" if argument == "approx" else "zcdp")
     if words is None or level is None:
         return 0.0
     n, order, q = setting.n, setting.moment_order, setting.spike_probability
@@ -46,7 +48,7 @@ def _value(words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap
     return words_bound(words, argument, q, n, order, level)
 
 
-def _within(words_of: WordsOf) -> Hypothesis:
+def _in_class(words_of: WordsOf) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the words in the class."""
 
     def largest(words: WordPrior, _: int, order: float, bound: float) -> float:
@@ -57,9 +59,9 @@ def _within(words_of: WordsOf) -> Hypothesis:
         if words is None:
             return ""
         cap: Callable[[Setting], float] = partial(mean_cap, strong=False)
-        return prior_within(partial(largest, words), cap, where(False)).check(setting)
+        return prior_within(partial(largest, words), cap, region_of_means(False)).check(setting)
 
-    return Hypothesis(text=f"the prior's means are within {where(False)}", check=check)
+    return Hypothesis(text=f"the prior's means are within {region_of_means(False)}", check=check)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class _Sets:
     words_of: WordsOf
     name: str  # in slugs and titles
     title: str
-    which: str  # in sentences
+    description: str  # in sentences
     statement: str  # the section of the page, without Fano's, and for every (epsilon, delta)
     approximate: str
     instance: str
@@ -104,12 +106,12 @@ _GROUPS = (
     Letter("A", "largest ratio of chances for b records"),
     Letter(r"\delta_b", "failure probability for b records"),
 )
-_ABOVE = (
+_TWO_SIDED_WORDS = (
     r"\,E\Big[\max_\beta\frac{H-\rho B^2(1-1/N)}\beta\Big]_+,\ "
     + BINOMIAL
     + r",\ H=\min_y\max_c\big[c-E\,f^*(c-\beta\ell_y(V))\big],\ f(x)=(x-1)\ln x,\ "
 )
-_NAMED = (
+_FANO_WORDS = (
     ",\\ "
     + BINOMIAL
     + r",\ X(\kappa,g)=\min\big\{\max\{x:(x-g)\ln\tfrac{x(1-g)}{g(1-x)}\le\kappa(1-\tfrac1N)"
@@ -120,12 +122,12 @@ _CORNERS = _Sets(
     words_of=corners_of,
     name="corners",
     title="corners",
-    which="the l1 ball and the simplices",
+    description="the l1 ball and the simplices",
     statement="Theorem 1 of docs/theory/bounds-everywhere.md, 2.4, with Lemma J",
     approximate="docs/theory/bounds-everywhere.md, 2.6, corners",
     instance="corners",
     loss=r"\ell_y(V)=\max_{\|w\|_1\le1}\langle w,V\rangle-\langle y,V\rangle",
-    fano=r"k\,E\big[1-X(\rho B^2,\tfrac1N)\big],\ k\in\{1,2\}" + _NAMED,
+    fano=r"k\,E\big[1-X(\rho B^2,\tfrac1N)\big],\ k\in\{1,2\}" + _FANO_WORDS,
     left=r"k\,E[1-h]_+,\ k\in\{1,2\},\ h=\frac{A+(N-1)\delta_B}{A+N-1}" + _POWERS,
     summaries=(
         "Which corner of the set is the best one? Privacy bounds how far two outputs' laws "
@@ -141,13 +143,13 @@ _BLOCKS = _Sets(
     words_of=blocks_of,
     name="blocks",
     title="blocks",
-    which="groups and sparse vectors",
+    description="groups and sparse vectors",
     statement="Theorem 1 of docs/theory/bounds-everywhere.md, 2.5, with Lemmas J and T",
     approximate="docs/theory/bounds-everywhere.md, 2.6, blocks",
     instance="blocks",
     loss=r"\ell_y(V)=\sqrt5-\langle y,V\rangle",
     fano=r"E\int_0^{\sqrt5}\big(1-X(\rho B^2,G(t))\big)dt,\ "
-    r"G(t)=\min_{0\le s<x}\frac{5E(W-s)_+^3}{d(x-s)^3},\ x=\sqrt5-t" + _NAMED,
+    r"G(t)=\min_{0\le s<x}\frac{5E(W-s)_+^3}{d(x-s)^3},\ x=\sqrt5-t" + _FANO_WORDS,
     left=r"E\max_e\big\{(\sqrt5-e)\big(1-\delta_B(1+\tfrac{\sqrt5}e)\big)_+:"
     r"(A-1)E(\langle y,V\rangle-e)_+\le e\text{ for all }y\big\}" + _POWERS,
     summaries=(
@@ -170,14 +172,14 @@ _SIGNS = _Sets(
     words_of=lq_signs_of,
     name="lq",
     title="signs on an lq ball",
-    which="lq balls with 1 < q < 2",
+    description="lq balls with 1 < q < 2",
     statement="docs/theory/bounds-everywhere.md, 2.3, with Theorem 1",
     approximate="docs/theory/bounds-everywhere.md, 2.6, signs",
     instance="hypercube",
     loss=r"\ell_y(V)=\sqrt d-\langle y,V\rangle,\ \|y\|_2\le1",
     fano=r"E\big[d^{1/q'}-(\sqrt d-L)^{2/q'}\big],\ L=\int_0^{\sqrt d}"
     r"\big(1-X(\rho B^2,G(t))\big)dt,\ G(t)=\min_{s<x}\frac{E(W-s)_+^3}{(x-s)^3},\ x=\sqrt d-t"
-    + _NAMED,
+    + _FANO_WORDS,
     left=r"E\big[d^{1/q'}-(\sqrt d-T_B)^{2/q'}\big],\ T_b=\max\big\{(\sqrt d-e)"
     r"(1-\delta_b\chi)_+:(A-1)E(\langle y,V\rangle-e)_+\le e\text{ for all }y\big\}" + _POWERS,
     summaries=(
@@ -209,13 +211,14 @@ _TWO_SIDED_LQ = (
 def _rows(sets: _Sets) -> tuple[Bound, ...]:
     unit = r"\frac{gM}2\max_ss^{1-1/p}" if sets is _SIGNS else r"\frac{gM}2\max_qq^{1-1/p}"
     two_sided, fano, groups = sets.summaries
-    above = _TWO_SIDED_LQ if sets is _SIGNS else _ABOVE
+    two_sided_latex = _TWO_SIDED_LQ if sets is _SIGNS else _TWO_SIDED_WORDS
     latex = {
-        "two-sided": above + sets.loss,
+        "two-sided": two_sided_latex + sets.loss,
         "fano": sets.fano,
         "approx": sets.left,
     }
-    if sets is _SIGNS:  # q is the exponent of the ball
+    # Here q is the exponent of the ball.
+    if sets is _SIGNS:
         latex = {k: v.replace(BINOMIAL, BINOMIAL.replace("q", "s")) for k, v in latex.items()}
     rows: tuple[tuple[Argument, str, str, str, str, tuple[Letter, ...]], ...] = (
         ("fano", f"fano-{sets.name}-cdp", f"CDP Fano, {sets.title}", sets.statement, fano, _CHANCE),
@@ -270,16 +273,16 @@ def _row(
         card,
         partial(_value, sets.words_of, argument),
         *((APPROXIMATE_BUDGET,) if argument == "approx" else ()),
-        _within(sets.words_of),
+        _in_class(sets.words_of),
         letters=_all_letters(sets, letters),
-        on_set=on_words(sets.words_of, sets.which),
+        on_set=on_words(sets.words_of, sets.description),
     )
 
 
 def _all_letters(sets: _Sets, letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
     """Return the letters of a formula: of the argument, then of the sets, then of all words."""
-    known = {letter.token: letter for letter in (*_WORDS, *letters)}
-    return tuple((known | {letter.token: letter for letter in sets.letters}).values())
+    letters_by_token = {letter.token: letter for letter in (*_WORDS, *letters)}
+    return tuple((letters_by_token | {letter.token: letter for letter in sets.letters}).values())
 
 
 WORD_RISKS: tuple[Bound, ...] = tuple(

@@ -43,11 +43,11 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-BOTH: tuple[Order, ...] = ("shuffled", "public")
+BOTH_ORDERS: tuple[Order, ...] = ("shuffled", "public")
 
 
 def b4(
-    at: MirrorInputs,
+    inputs: MirrorInputs,
     steps: int,  # T, from 1 to n
     threshold: float,  # :math:`\tau`; the paper's is :math:`\beta M+\lambda`
     step_weight: float | None = None,  # :math:`\gamma`; None for the best one, of `best_weight`.
@@ -62,55 +62,55 @@ def b4(
 
     Returns optimisation, sampling, noise and bias; their sum is the bound.
     """
-    bias, sampling, noise = at.errors(steps, threshold)
+    bias, sampling, noise = inputs.errors(steps, threshold)
     if not math.isfinite(noise):
         return VOID
-    weight = best_weight(at, steps, sampling + noise) if step_weight is None else step_weight
-    room, start = weight - at.smoothness, weight * at.divergence / steps
+    weight = best_weight(inputs, steps, sampling + noise) if step_weight is None else step_weight
+    room, start = weight - inputs.smoothness, weight * inputs.divergence / steps
     if sampling + noise == 0:
-        return start, 0.0, 0.0, at.diameter * bias
+        return start, 0.0, 0.0, inputs.diameter * bias
     if room <= 0:
         return VOID
-    return start, sampling / (2 * room), noise / (2 * room), at.diameter * bias
+    return start, sampling / (2 * room), noise / (2 * room), inputs.diameter * bias
 
 
-def best_weight(at: MirrorInputs, steps: int, spread: float) -> float:
+def best_weight(inputs: MirrorInputs, steps: int, spread: float) -> float:
     r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`; V is `spread`."""
-    return at.smoothness + math.sqrt(steps * spread / (2 * at.divergence))
+    return inputs.smoothness + math.sqrt(steps * spread / (2 * inputs.divergence))
 
 
 @lru_cache(maxsize=4096)
-def best_b4(at: MirrorInputs) -> DescentChoice:
+def best_b4(inputs: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `b4`.
 
     The value is infinite, and the parameters say nothing, where B4 is finite for none of them.
     """
-    scale = max(at.gradient_bound, math.sqrt(at.variance), 1e-300)
+    scale = max(inputs.gradient_bound, math.sqrt(inputs.variance), 1e-300)
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
         def value(threshold: float) -> float:
-            return math.fsum(b4(at, steps, threshold))
+            return math.fsum(b4(inputs, steps, threshold))
 
         log = best_log(
-            lambda log: value(at.gradient_bound + math.exp(log)),
+            lambda log: value(inputs.gradient_bound + math.exp(log)),
             math.log(scale) - 5.0,
             math.log(scale) + 15.0,
         )[1]
         # The bias has kinks where nothing is clipped, and where it is sigma at the least threshold.
-        kinks = [t for t in (at.lipschitz, 2 * at.gradient_bound) if 0 < t < math.inf]
-        tried = [(value(t), t) for t in (*kinks, at.gradient_bound + math.exp(log))]
+        kinks = [t for t in (inputs.lipschitz, 2 * inputs.gradient_bound) if 0 < t < math.inf]
+        tried = [(value(t), t) for t in (*kinks, inputs.gradient_bound + math.exp(log))]
         return smallest_or(tried, lambda pair: pair[0], (math.inf, math.inf))
 
     try:
-        at.check_finite()
-        near = best_count(lambda t: best(t)[0], at.n, what="number of steps")
+        inputs.check_finite()
+        coarse_count = best_count(lambda t: best(t)[0], inputs.n, what="number of steps")
     except NotApplicable:
         return NO_CHOICE
-    steps = smallest_or(near_splits(at.n, near), lambda t: best(t)[0], near)
-    least, threshold = best(steps)
-    weight = best_weight(at, steps, sum(at.errors(steps, threshold)[1:]))
-    return DescentChoice(steps, threshold, weight, least)
+    steps = smallest_or(near_splits(inputs.n, coarse_count), lambda t: best(t)[0], coarse_count)
+    smallest, threshold = best(steps)
+    weight = best_weight(inputs, steps, sum(inputs.errors(steps, threshold)[1:]))
+    return DescentChoice(steps, threshold, weight, smallest)
 
 
 def better_descent(
@@ -122,7 +122,7 @@ def better_descent(
     private: the choice looks at no data. The first where B4 is infinite for all.
     """
     candidates = [descent(setting, order, noise, calibration) for order in orders]
-    return smallest_or(candidates, lambda at: best_b4(at).value, candidates[0])
+    return smallest_or(candidates, lambda inputs: best_b4(inputs).value, candidates[0])
 
 
 def descent_risk(
@@ -134,17 +134,19 @@ def descent_risk(
     and weight that minimise it; the paper's at those of `published`. For q > 2 it is in l2.
     """
     if calibration == "tight":
-        at = better_descent(setting, orders, noise, calibration)
-        best = best_b4(at)
-        return VOID if math.isinf(best.value) else b4(at, *best[:3])
+        inputs = better_descent(setting, orders, noise, calibration)
+        best = best_b4(inputs)
+        return VOID if math.isinf(best.value) else b4(inputs, *best[:3])
 
-    def at_published(at: MirrorInputs) -> Terms4:
-        known = 0 < at.variance < math.inf and math.isfinite(at.smoothness * at.gradient_bound)
-        if not isinstance(setting.budget, ApproxDP) or not known:
+    def at_published(inputs: MirrorInputs) -> Terms4:
+        is_certified = 0 < inputs.variance < math.inf and math.isfinite(
+            inputs.smoothness * inputs.gradient_bound
+        )
+        if not isinstance(setting.budget, ApproxDP) or not is_certified:
             return VOID
         shuffled = "shuffled" in orders
-        steps, threshold = published(setting, at, shuffled=shuffled, most_steps=at.n)
-        return b4(at, steps, threshold, published_weight(at, steps, threshold))
+        steps, threshold = published(setting, inputs, shuffled=shuffled, most_steps=inputs.n)
+        return b4(inputs, steps, threshold, published_weight(inputs, steps, threshold))
 
     descents = (descent(setting, order, noise, calibration) for order in orders)
     return smallest_or(map(at_published, descents), math.fsum, VOID)
@@ -173,7 +175,7 @@ _B4_EUCLIDEAN = (
     .replace(r"\kappa R_q", " R_2")
     .replace("_{q'}", "_2")
 )
-_LEAST = r"\min_{T,\lambda,\gamma}"
+_MINIMUM = r"\min_{T,\lambda,\gamma}"
 _WEIGHT = r"\gamma=\max\Big\{2\beta,\frac{\sqrt{2TV/\kappa}}M\Big\}"
 DESCENT_RISKS: tuple[Bound, ...] = (
     *noise_rows(
@@ -183,12 +185,12 @@ DESCENT_RISKS: tuple[Bound, ...] = (
             "Algorithm 4, explicit bound at its best steps, threshold and weight",
             f"{SMALLEST}, with noise for every record if shuffling makes that better than noise "
             f"for every batch. {OTHER_PARAMETERS}",
-            _LEAST + _B4,
+            _MINIMUM + _B4,
             losses=classes.SMOOTH,
         ),
         _TERMS,
         _NEEDS,
-        partial(descent_risk, BOTH),
+        partial(descent_risk, BOTH_ORDERS),
         _TAILS,
         paper_statement="Algorithm 4, explicit bound at the steps and threshold of Theorem 10",
         paper_latex=_B4 + r",\ T=\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}},\ \lambda="
@@ -201,7 +203,7 @@ DESCENT_RISKS: tuple[Bound, ...] = (
             "Batched mirror descent, proven",
             "Algorithm 4 without shuffling, explicit bound at its best parameters",
             f"{SMALLEST}, with noise for every batch. {OTHER_PARAMETERS}",
-            _LEAST + _B4,
+            _MINIMUM + _B4,
             losses=classes.SMOOTH,
         ),
         _TERMS,
@@ -223,13 +225,15 @@ DESCENT_RISKS: tuple[Bound, ...] = (
             "this bound smallest; noise for every record or for every batch, whichever is better. "
             + OTHER_PARAMETERS
             + GAUSSIAN,
-            _LEAST + _B4_EUCLIDEAN,
+            _MINIMUM + _B4_EUCLIDEAN,
             losses=classes.SMOOTH,
         ),
         _TERMS,
         _NEEDS,
         lambda setting: (
-            VOID if setting.exponent < 2 else descent_risk(BOTH, setting, "gaussian", "tight")
+            VOID
+            if setting.exponent < 2
+            else descent_risk(BOTH_ORDERS, setting, "gaussian", "tight")
         ),
         (AT_LEAST_2, GAUSSIAN_BUDGET, *_TAILS),
     ),

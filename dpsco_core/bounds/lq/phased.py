@@ -40,8 +40,8 @@ def b3_prime(
 
     Returns start, sampling, noise and last noise; their sum is the bound.
     """
-    sampling, noise, last = _parts(n, d, lipschitz, factor)
-    return distance**2 / step * (2 / (n // 2)), step * sampling, step * noise, step * last
+    sampling, noise, last_noise = _parts(n, d, lipschitz, factor)
+    return distance**2 / step * (2 / (n // 2)), step * sampling, step * noise, step * last_noise
 
 
 def best_step(

@@ -22,7 +22,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SMOOTH,
     approximate,
-    named,
+    name_terms,
 )
 from dpsco_core.bounds.euclidean.private_sgd import REMARK_1
 from dpsco_core.bounds.lq.conditions import (
@@ -31,10 +31,10 @@ from dpsco_core.bounds.lq.conditions import (
     AT_LEAST_2,
     BELOW_2,
     CONTAINS_ZERO,
-    EVERYWHERE,
     LARGE_BATCHED_TRUNCATION,
     LARGE_SAMPLE,
     LARGE_TRUNCATION,
+    LIPSCHITZ_EVERYWHERE,
     LONG_ENOUGH,
     MORE_RECORDS,
     SMALL_SIGMA_GRADIENT,
@@ -154,19 +154,19 @@ def _terms(
     rate: Rate,
     unit: Callable[[Setting], float],
     needs: tuple[str, ...],
-    least: float = 1.0,
-    most: float = math.inf,
+    smallest_q: float = 1.0,
+    largest_q: float = math.inf,
 ) -> Callable[[Setting], Terms]:
-    """Return `rate` times a unit; infinite but for exponents q from `least` to `most`."""
+    """Return `rate` times a unit; infinite but for exponents q from `smallest_q` to `largest_q`."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
         budget = setting.budget
-        if not isinstance(budget, ApproxDP) or not least <= setting.exponent <= most:
+        if not isinstance(budget, ApproxDP) or not smallest_q <= setting.exponent <= largest_q:
             return math.inf, math.inf
         size = unit(setting)
         return tuple(size * term for term in rate(setting, budget))
 
-    return named(("sampling", "privacy"), needs, terms)
+    return name_terms(("sampling", "privacy"), needs, terms)
 
 
 def _row(
@@ -177,10 +177,10 @@ def _row(
     latex: str,
     evaluate: Callable[[Setting], Terms],
     hypotheses: tuple[Hypothesis, ...],
-    **others: Any,  # fields of the card
+    **fields: Any,  # fields of the card
 ) -> Bound:
-    others |= {"constant": "rate", "privacy": "approx"}
-    card = upper_card(slug, name, statement, f"{summary} {_ONE}", latex, **others)
+    fields |= {"constant": "rate", "privacy": "approx"}
+    card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", latex, **fields)
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=RATE_LETTERS)
 
 
@@ -191,11 +191,11 @@ def _dimension(setting: Setting) -> str:
 
 
 _TWO_DIMENSIONS = Hypothesis(text="d >= 2, for q < 2", check=_dimension)
-_BELOW_1 = approximate(below=True)
+_BELOW_1 = approximate(is_strict=True)
 _KAPPA = r"\kappa=\min\{\tfrac1{q-1},2\ln d\}"
-_ONE = "Constants and logarithms are set to 1."
+_UNIT_CONSTANTS = "Constants and logarithms are set to 1."
 _NEEDS = ("lipschitz", "diameter")
-_FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
+_FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
 # Assumption 4 has every record's loss smooth; for q < 2 the proof of B4 uses the risk's only
 # (theory/su-zhao-wang.md, 3.6).
 _TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
@@ -226,7 +226,7 @@ _PHASED = _row(
         lambda s, budget: theorem_8(s, budget, dual_constants(s).radius),
         _LIPSCHITZ,
         _NEEDS,
-        least=2.0,
+        smallest_q=2.0,
     ),
     (AT_LEAST_2, *_FREE),
     loss_class=classes.SMOOTH_LIPSCHITZ,
@@ -238,7 +238,7 @@ _HEAVY_EUCLIDEAN = _row(
     "Table 2, q of at least 2, first term over the root of n",
     "The rate for gradients of finite variance and q of at least 2, by reduction to l2.",
     r"\sigma M\Big(\frac{d^{3/2-1/q}}{\sqrt n}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
-    _terms(heavy_euclidean, _heavy, ("diameter",), least=2.0),
+    _terms(heavy_euclidean, _heavy, ("diameter",), smallest_q=2.0),
     _REDUCTION,
     loss_class=classes.SMOOTH,
     method="lp.euclidean-reduction",
@@ -247,13 +247,13 @@ LQ_RATES: tuple[Bound, ...] = (
     _BASSILY,
     bound_like(
         _BASSILY.card,
-        evaluate=_terms(partial(bassily_2021, printed=True), _OVER_SET, _NEEDS, least=2.0),
+        evaluate=_terms(partial(bassily_2021, printed=True), _OVER_SET, _NEEDS, smallest_q=2.0),
         hypotheses=(AT_LEAST_2, _BELOW_1, LIPSCHITZ, DIAMETER),
         letters=RATE_LETTERS,
         slug="upper.lp.prior-bassily-2021-paper",
         name="Bassily et al. 2021, rate as Table 2 prints it",
         summary="The table's row for q of at least 2, whose first term has lost the root of n "
-        "that the text has. " + _ONE,
+        "that the text has. " + _UNIT_CONSTANTS,
         statement="as printed in Su et al., Table 2, row 1",
         latex=r"LM\Big(d^{1/2-1/q}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)",
     ),
@@ -266,7 +266,7 @@ LQ_RATES: tuple[Bound, ...] = (
         "bounds here.",
         r"L\|\theta^*\|_q\,\kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}"
         r"\Big)^{2/5},\ " + _KAPPA,
-        _terms(theorem_7, _product(dual_constants, "lipschitz", "radius"), _NEEDS, most=2.0),
+        _terms(theorem_7, _product(dual_constants, "lipschitz", "radius"), _NEEDS, largest_q=2.0),
         (BELOW_2, *_FREE, _TWO_DIMENSIONS, LARGE_SAMPLE, MORE_RECORDS, LONG_ENOUGH),
         loss_class=classes.SMOOTH_LIPSCHITZ,
         method="lp.regularized-mirror-descent",
@@ -278,7 +278,7 @@ LQ_RATES: tuple[Bound, ...] = (
             lambda s, budget: theorem_8(s, budget, dual_constants(s).radius, printed=True),
             _LIPSCHITZ,
             _NEEDS,
-            least=2.0,
+            smallest_q=2.0,
         ),
         hypotheses=_PHASED.hypotheses,
         letters=RATE_LETTERS,
@@ -286,7 +286,7 @@ LQ_RATES: tuple[Bound, ...] = (
         name="Phased SGD without a constraint, printed rate",
         statement="Theorem 8",
         summary="The theorem as printed: it vanishes with the norm of the minimiser, which no "
-        "algorithm's error does. " + _ONE,
+        "algorithm's error does. " + _UNIT_CONSTANTS,
         latex=r"L\,d^{1-2/q}\|\theta^*\|_q^2\Big(\frac1{\sqrt n}+"
         r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
     ),
@@ -299,7 +299,7 @@ LQ_RATES: tuple[Bound, ...] = (
         "Gaussian noise, and 3/4 with the paper's. The theorem's logarithm of a failure "
         "probability is dropped.",
         r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + _KAPPA,
-        _terms(theorem_10, _heavy, ("diameter",), most=2.0),
+        _terms(theorem_10, _heavy, ("diameter",), largest_q=2.0),
         (BELOW_2, *_TAILS, _TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
         loss_class=classes.SMOOTH,
         method="lp.shuffled-mirror-descent",
@@ -311,7 +311,7 @@ LQ_RATES: tuple[Bound, ...] = (
         "The rate for gradients of finite variance and q between 1 and 2, with noise for every "
         "batch and without shuffling.",
         r"\sigma M\,\frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}},\ " + _KAPPA,
-        _terms(general_epsilon, _heavy, ("diameter",), most=2.0),
+        _terms(general_epsilon, _heavy, ("diameter",), largest_q=2.0),
         (BELOW_2, *_TAILS, _TWO_DIMENSIONS, LARGE_BATCHED_TRUNCATION),
         loss_class=classes.SMOOTH,
         method="lp.batched-mirror-descent",
@@ -319,13 +319,15 @@ LQ_RATES: tuple[Bound, ...] = (
     _HEAVY_EUCLIDEAN,
     bound_like(
         _HEAVY_EUCLIDEAN.card,
-        evaluate=_terms(partial(heavy_euclidean, printed=True), _heavy, ("diameter",), least=2.0),
+        evaluate=_terms(
+            partial(heavy_euclidean, printed=True), _heavy, ("diameter",), smallest_q=2.0
+        ),
         hypotheses=_REDUCTION,
         letters=RATE_LETTERS,
         slug="upper.lp.euclidean-reduction-paper",
         name="Heavy tails by way of l2, printed rate",
         statement="Table 2, as printed",
-        summary="The table's entry, whose first term has lost the root of n. " + _ONE,
+        summary="The table's entry, whose first term has lost the root of n. " + _UNIT_CONSTANTS,
         latex=r"\sigma M\Big(d^{3/2-1/q}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
     ),
     _row(

@@ -35,8 +35,10 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-LARGEST_STEPS = 2_000  # full gradients, in `best_b3`
-_NO_GROWTH = 700.0  # beyond, e^x leaves the range of doubles
+# The search of `best_b3` allows so many full gradients.
+LARGEST_STEPS = 2_000
+# Beyond this x, e^x leaves the range of doubles.
+_NO_GROWTH = 700.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ class Regularized:
 
 
 def b3(
-    at: Regularized,
+    inputs: Regularized,
     steps: float,  # T >= 1; a whole number in a run
     regulariser: float,  # :math:`\alpha > 0`
 ) -> Terms4:
@@ -82,16 +84,18 @@ def b3(
 
     Returns regulariser, noise, distance and stability; their sum is the bound.
     """
-    growth = regulariser / (2 * at.smoothness)
+    growth = regulariser / (2 * inputs.smoothness)
     exponent = steps * math.log1p(growth)
     rest = 1 / math.expm1(exponent) if exponent < _NO_GROWTH else 0.0
-    noise = steps * at.energy / (2 * at.smoothness)
-    far = at.mean_potential(regulariser) * min(1.0, steps * growth / (1 + growth)) * rest
+    noise = steps * inputs.energy / (2 * inputs.smoothness)
+    distance_left = (
+        inputs.mean_potential(regulariser) * min(1.0, steps * growth / (1 + growth)) * rest
+    )
     return (
-        regulariser * at.potential * (1 + rest),
+        regulariser * inputs.potential * (1 + rest),
         noise,
-        2 * at.lipschitz * math.sqrt(2 * (noise / regulariser + far)),
-        2 * at.lipschitz**2 / (at.n * regulariser),
+        2 * inputs.lipschitz * math.sqrt(2 * (noise / regulariser + distance_left)),
+        2 * inputs.lipschitz**2 / (inputs.n * regulariser),
     )
 
 
@@ -104,22 +108,22 @@ class RegularizedChoice(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def best_b3(at: Regularized) -> RegularizedChoice:
+def best_b3(inputs: Regularized) -> RegularizedChoice:
     """Return the steps, at most `LARGEST_STEPS`, and the regulariser that minimise `b3`.
 
     The value is infinite where B3 is finite for none of them.
     """
-    nothing = RegularizedChoice(math.inf, 1, at.lipschitz / at.radius)
-    if not math.isfinite(at.energy * at.lipschitz * at.smoothness):
-        return nothing
+    void = RegularizedChoice(math.inf, 1, inputs.lipschitz / inputs.radius)
+    if not math.isfinite(inputs.energy * inputs.lipschitz * inputs.smoothness):
+        return void
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
         # Outside, the first or the last term alone is above the trivial L ||theta||.
-        scale = math.log(at.lipschitz / at.radius)
+        scale = math.log(inputs.lipschitz / inputs.radius)
         minimum = minimize_scalar(
-            lambda log: math.fsum(b3(at, steps, math.exp(log))),
-            bounds=(scale - math.log(at.n), scale + 5.0),
+            lambda log: math.fsum(b3(inputs, steps, math.exp(log))),
+            bounds=(scale - math.log(inputs.n), scale + 5.0),
             method="bounded",
             options={"xatol": 1e-4},
         )
@@ -128,15 +132,15 @@ def best_b3(at: Regularized) -> RegularizedChoice:
     try:
         steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, what="number of steps")
     except NotApplicable:
-        return nothing
+        return void
     value, regulariser = best(steps)
     return RegularizedChoice(value, steps, regulariser)
 
 
-def published_choice(at: Regularized, epsilon: float, delta: float) -> tuple[int, float]:
+def published_choice(inputs: Regularized, epsilon: float, delta: float) -> tuple[int, float]:
     """Return T, rounded to at least 1, and alpha of Theorem 7."""
-    steps = max(1, round(published_steps(at.n, at.space, epsilon, delta)))
-    return steps, published_regulariser(at.n, steps, at.smoothness)
+    steps = max(1, round(published_steps(inputs.n, inputs.space, epsilon, delta)))
+    return steps, published_regulariser(inputs.n, steps, inputs.smoothness)
 
 
 def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
@@ -160,16 +164,16 @@ def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -
     The tight calibration is at the steps and the regulariser that minimise it; the paper's at those
     of Theorem 7. Infinite where the budget or a constant does not allow the method.
     """
-    at, budget = regularized(setting, noise, calibration), setting.budget
-    positive = min(at.lipschitz, at.smoothness, at.radius) > 0
-    if not positive or not math.isfinite(at.energy * at.smoothness):
+    inputs, budget = regularized(setting, noise, calibration), setting.budget
+    positive = min(inputs.lipschitz, inputs.smoothness, inputs.radius) > 0
+    if not positive or not math.isfinite(inputs.energy * inputs.smoothness):
         return VOID
     if calibration == "tight":
-        return b3(at, *best_b3(at)[1:])
+        return b3(inputs, *best_b3(inputs)[1:])
     if not isinstance(budget, ApproxDP):
         return VOID
-    steps, regulariser = published_choice(at, budget.epsilon, budget.delta)
-    return b3(at, steps, regulariser) if regulariser > 0 else VOID
+    steps, regulariser = published_choice(inputs, budget.epsilon, budget.delta)
+    return b3(inputs, steps, regulariser) if regulariser > 0 else VOID
 
 
 _B3 = (

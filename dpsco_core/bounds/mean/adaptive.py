@@ -86,25 +86,27 @@ def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
     if not covered or not 0 < scale * reach < math.inf:
         return sampling, math.inf, math.inf
     top = plan.top_radius / scale
-    far = min(1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p))
+    tail = min(
+        1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p)
+    )
     noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
     parts = Parts(
         sampling=sampling,
-        bias=scale * reach * math.pow(far, 1 - 1 / p),
+        bias=scale * reach * math.pow(tail, 1 - 1 / p),
         noise=scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
     )
-    return in_ball(parts, math.fsum, plan.mean_bound).each
+    return in_ball(parts, math.fsum, plan.mean_bound).values
 
 
 def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], float]:
     """Return a number of the plan of single mode; NaN where there is none."""
 
-    def at(setting: Setting) -> float:
+    def number(setting: Setting) -> float:
         if setting.gaussian_rho <= 0 or not math.isfinite(scaled_mean_bound(setting)):
             return math.nan
         return value(_single(setting))
 
-    return at
+    return number
 
 
 LETTERS = (

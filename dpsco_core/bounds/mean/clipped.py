@@ -47,7 +47,7 @@ class ClippingBias:
     order: float  # p >= 2
     shift: float = 0.0  # by how much a record may be longer than what the moment bounds
 
-    def at(self, radius: float) -> float:
+    def at_radius(self, radius: float) -> float:
         if radius <= self.shift:
             return math.inf
         room = radius - self.shift
@@ -66,10 +66,10 @@ class ClippingBias:
         :math:`e^{(2p-1)v}=e^{-v}+a/t`.
         """
         ratio = self.constant * self.amplitude / (slope * self.scale)
-        alone = self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
+        unshifted = self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
         if self.shift == 0:
-            return alone
-        power, share = 2 * self.order - 1, self.shift / alone
+            return unshifted
+        power, share = 2 * self.order - 1, self.shift / unshifted
         low, high = math.log1p(share) / (power + 1), math.log1p(share) / power
 
         def excess(v: float) -> float:
@@ -77,7 +77,7 @@ class ClippingBias:
 
         # Where the two ends are one number, rounding decides the signs.
         sure = high > low and excess(low) < 0 < excess(high)
-        return self.shift + alone * math.exp(-(brentq(excess, low, high) if sure else high))
+        return self.shift + unshifted * math.exp(-(brentq(excess, low, high) if sure else high))
 
 
 def printed_bias(setting: Setting) -> ClippingBias:
@@ -157,7 +157,7 @@ def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Pa
         radius = balanced_radius(setting, beta)
     return Parts(
         sampling=max(floor, 8 * radius * size / n),
-        bias=printed_bias(setting).at(radius),
+        bias=printed_bias(setting).at_radius(radius),
         noise=4 * radius * math.sqrt(size / rho) / n,
     )
 
@@ -178,7 +178,9 @@ def high_probability(setting: Setting, beta: float) -> Parts:
     # The sum is convex in R with one kink, where the two sampling terms meet.
     kink = floor / tail
     radius = min(bias.best_radius(noise), max(kink, bias.best_radius(noise + tail)))
-    return Parts(sampling=max(floor, tail * radius), bias=bias.at(radius), noise=noise * radius)
+    return Parts(
+        sampling=max(floor, tail * radius), bias=bias.at_radius(radius), noise=noise * radius
+    )
 
 
 def mean_square(
@@ -196,7 +198,7 @@ def mean_square(
     slope = math.sqrt(2 * d / rho) / n
     if radius is None:
         radius = bias.best_radius_squared(slope)
-    return Parts(sampling=sampling, bias=bias.at(radius), noise=slope * radius)
+    return Parts(sampling=sampling, bias=bias.at_radius(radius), noise=slope * radius)
 
 
 # Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.

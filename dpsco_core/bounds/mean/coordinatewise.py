@@ -44,7 +44,8 @@ from dpsco_core.methods.mean.coordinatewise import median_sensitivity
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]
-PRINTED_BIAS = 14.0  # the constant C of Lemma B.1
+# This is the constant C of Lemma B.1.
+PRINTED_BIAS = 14.0
 
 
 def even_blocks(d: int, beta: float) -> int:
@@ -86,7 +87,8 @@ def high_probability(
     if n < blocks:
         return void(math.inf)
     unit, root = noise_level(setting, 1.0, noise, blocks), math.sqrt(d)
-    if noise == "gaussian":  # the norm of the noise, with probability 1 - beta/2
+    # The norm of the noise is below this with probability 1 - beta/2.
+    if noise == "gaussian":
         unit *= root + math.sqrt(2 * math.log(2 / beta))
     else:
         unit = unit * root * math.log(2 * d / beta)
@@ -145,7 +147,7 @@ def squared_parts(
     """Return the parts of `mean_square` at a threshold and a noise, in moment units."""
     spread = _spread(setting.d, blocks, size)
     bias = joint_bias(3 * threshold, scaled_mean_bound(setting), setting.d, setting.moment_order)
-    # (spread + bias)^2 split so that the squares of the two parts add up to it.
+    # The square (spread + bias)^2 is split so that the squares of the two parts add up to it.
     share = 1.0 if blocks <= 2 or math.isinf(bias) else (spread + bias) / math.hypot(spread, bias)
     return Parts(sampling=share * spread, bias=share * bias, noise=noise)
 
@@ -200,7 +202,7 @@ def printed_threshold(setting: Setting, noise: Noise) -> float:
 
 
 def _at_threshold(
-    at: Callable[[float], Parts],
+    parts_at: Callable[[float], Parts],
     size: Callable[[Parts], float],
     setting: Setting,
     tau: float | None,
@@ -209,7 +211,7 @@ def _at_threshold(
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
         minimum = minimize_scalar(
-            lambda log_distance: size(at((mean_bound + math.exp(log_distance)) / 3)),
+            lambda log_distance: size(parts_at((mean_bound + math.exp(log_distance)) / 3)),
             # Below, the bias alone leaves the range of doubles.
             bounds=(-min(14.0, 600 / setting.moment_order), 35.0),
             method="bounded",
@@ -217,7 +219,7 @@ def _at_threshold(
         )
         tau = (mean_bound + math.exp(float(minimum.x))) / 3
     require(tau > 0, "tau", "positive", tau)
-    return at(tau).scaled(moment_scale(setting))
+    return parts_at(tau).scaled(moment_scale(setting))
 
 
 def _printed_threshold(noise: Noise) -> Hypothesis:

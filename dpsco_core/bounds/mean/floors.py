@@ -39,7 +39,7 @@ NEAR_SENTENCE = (
     "No private algorithm has a smaller mean error over all laws under which no value of a "
     "coordinate is more than half as likely again, or less than half as likely, as in these data."
 )
-WHOM: dict[Notion, str] = {
+BINDS: dict[Notion, str] = {
     "zcdp": "It binds rho-zCDP algorithms; under an (epsilon, delta) budget, those that spend no "
     "more than its Gaussian releases may.",
     "approx": "It binds every (epsilon, delta)-DP algorithm.",
@@ -55,13 +55,13 @@ _PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
 
 
 def _card(notion: Notion) -> BoundCard:
-    short, whom = NAMES[notion]
+    short, algorithms = NAMES[notion]
     return BoundCard(
         slug=f"lower.mean.floor-{short}",
-        name=f"Floor on these data, {whom}",
+        name=f"Floor on these data, {algorithms}",
         paper=OWN,
         statement="instance-floors, Theorems 1, 2 and 4",
-        summary=f"{SENTENCE} {WHOM[notion]} {WEIGHTED}",
+        summary=f"{SENTENCE} {BINDS[notion]} {WEIGHTED}",
         kind="lower",
         constant="explicit",
         latex=rf"\max\Big(\frac{{C_d}}{{\sqrt{{G+J}}}},\ {_PAIRS}\Big),\ " + INFORMATION,
@@ -73,23 +73,23 @@ def _card(notion: Notion) -> BoundCard:
 def _floors(notion: Notion) -> tuple[Bound, ...]:
     """Return the floors that bind a notion: on the mean error, its square, and near the law."""
     card = _card(notion)
-    short, whom = NAMES[notion]
+    short, algorithms = NAMES[notion]
     squared = replace(
         card,
         slug=f"{card.slug}-squared",
         name=f"{card.name}, squared error",
         quantity="squared l2 error",
         statement="instance-floors, Theorems 1, 2 and 4, squared",
-        summary=f"{SENTENCE.replace('mean error', 'mean squared error')} {WHOM[notion]} {WEIGHTED}",
+        summary=card.summary.replace("mean error", "mean squared error"),
         latex=rf"\max\Big(\frac{{d^2}}{{G+J}},\ \big({_PAIRS}\big)^2\Big),\ " + INFORMATION,
     )
-    near = replace(
+    near_card = replace(
         card,
         slug=f"lower.mean.floor-near-{short}",
-        name=f"Floor near these data, {whom}",
+        name=f"Floor near these data, {algorithms}",
         statement="instance-floors, Theorem 3",
         summary=f"{NEAR_SENTENCE} It holds whether or not an algorithm knows the shape, and is no "
-        f"floor on these data themselves. {WHOM[notion]}",
+        f"floor on these data themselves. {BINDS[notion]}",
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
         law_class=NEAR,
@@ -99,17 +99,17 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
     rows: tuple[tuple[BoundCard, Any, Any, tuple[Letter, ...], tuple[Hypothesis, ...]], ...] = (
         (card, mean_terms, of_mean, letters, ()),
         (squared, squared_terms, of_square, letters, ()),
-        (near, near_terms, of_mean, _NEAR_LETTERS, (EQUAL_SCALES,)),
+        (near_card, near_terms, of_mean, _NEAR_LETTERS, (EQUAL_SCALES,)),
     )
     return tuple(
         Bound(
-            card=which,
+            card=row_card,
             evaluate=partial(terms, notion=notion),
             combine=combine,
-            hypotheses=(KNOWN_SHAPE, PRIOR_IN_SET, *more, *BUDGETS[notion]),
-            letters=own,
+            hypotheses=(KNOWN_SHAPE, PRIOR_IN_SET, *conditions, *BUDGETS[notion]),
+            letters=row_letters,
         )
-        for which, terms, combine, own, more in rows
+        for row_card, terms, combine, row_letters, conditions in rows
     )
 
 

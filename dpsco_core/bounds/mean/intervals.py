@@ -18,7 +18,8 @@ from dpsco_core.bounds.tools import HINGE, IN_BALL, KAPPA, PARTS, Parts, in_ball
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.methods.mean.coordinatewise import CoordinatewisePlan
 
-CHANCE = 0.025  # the chance that the sample is farther off than its term, and that of the noise
+# The sample is farther off than its term with this chance, and so is the noise.
+CHANCE = 0.025
 GUARANTEE: Guarantee = "probability 0.95"
 
 
@@ -31,11 +32,11 @@ def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "ga
     spread = parts.sampling
     sampling = math.sqrt(spread * math.hypot(math.sqrt(3) * spread, 2 * reach / records))
     if noise == "gaussian":
-        far = math.sqrt(chdtri(d, CHANCE) / d)
+        quantile = math.sqrt(chdtri(d, CHANCE) / d)
     else:
-        far = math.pow((d + 5) / (d * CHANCE), 0.25)
+        quantile = math.pow((d + 5) / (d * CHANCE), 0.25)
     return Parts(
-        sampling=sampling / math.pow(CHANCE, 0.25), bias=parts.bias, noise=far * parts.noise
+        sampling=sampling / math.pow(CHANCE, 0.25), bias=parts.bias, noise=quantile * parts.noise
     )
 
 
@@ -61,7 +62,7 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     evaluate = AtPlan(
         method=run.evaluate.method,
         names=PARTS,
-        formula=lambda plan: in_ball(formula(plan), math.fsum, plan.answer_radius).each,
+        formula=lambda plan: in_ball(formula(plan), math.fsum, plan.answer_radius).values,
     )
     return bound_like(
         run.card,
@@ -85,7 +86,8 @@ SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
 NOISE = r"+\sigma q_d"
 _SPREAD = Letter(r"\lambda", "variance of what is averaged, over how many there are")
 _QUANTILE = Letter("q_d", "length that one standard normal vector in 40 exceeds")
-_UNITS = r",\ \lambda=\frac dn,\ "  # in moment units, as the bias of clipped entries is
+# The weight is in moment units, as the bias of clipped entries is.
+_UNITS = r",\ \lambda=\frac dn,\ "
 _BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
 _ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"
 _LEVEL = r"\psi(t)=h_p(3\tau-t)^2,\ m\le2,\ " + HINGE

@@ -67,10 +67,10 @@ def group_radius(
 
     tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
     """
-    first = 16 / tau * moment * math.sqrt(d / n)
-    second = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n
+    by_sampling = 16 / tau * moment * math.sqrt(d / n)
+    by_noise = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n
     noise = math.sqrt(2 / rho) * radius * groups / n
-    return max(first, second, 4 / tau * math.hypot(noise, moment * math.sqrt(groups / n)))
+    return max(by_sampling, by_noise, 4 / tau * math.hypot(noise, moment * math.sqrt(groups / n)))
 
 
 def unsplit_radius(
@@ -97,15 +97,15 @@ def printed(setting: Setting) -> tuple[float, float]:
     """
     d, rho, moment = setting.d, setting.gaussian_rho, setting.constants.directional_moment
     groups = theory_groups()
-    used = setting.n // groups * groups
-    if used == 0 or rho <= 0 or math.isinf(moment):
+    records = setting.n // groups * groups
+    if records == 0 or rho <= 0 or math.isinf(moment):
         return math.inf, math.inf
     bias = printed_bias(setting)
 
     def value(radius: float) -> tuple[float, float]:
-        return 6 * group_radius(used, d, moment, rho, radius, groups), bias.at(radius)
+        return 6 * group_radius(records, d, moment, rho, radius, groups), bias.at_radius(radius)
 
-    slope = 6 * group_radius(used, d, 0.0, rho, 1.0, groups)
+    slope = 6 * group_radius(records, d, 0.0, rho, 1.0, groups)
     return value(_minimise(lambda r: math.fsum(value(r)), bias, slope))
 
 
@@ -116,32 +116,32 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
     Returns :math:`(6r_0,\text{bias},k)` with k among 8 to 120; infinite where none fits.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    moment, nothing = setting.constants.directional_moment, (math.inf, math.inf, 8)
+    moment, void = setting.constants.directional_moment, (math.inf, math.inf, 8)
     if rho <= 0 or math.isinf(moment) or n < 8:
-        return nothing
+        return void
     bias = directional_bias(setting)
     tau = 0.5 * (1 - 1e-9)
     k = np.unique(np.geomspace(8, min(120, n), 40).astype(np.int64))
     k = k[tau > np.sqrt(-math.log(beta) / (2 * k))]
     if not len(k):
-        return nothing
-    used = n // k * k
+        return void
+    records = n // k * k
     margin = tau - np.sqrt(-math.log(beta) / (2 * k))
     factor = 6 * (4 * math.sqrt(d) + np.sqrt(k)) / margin
     radii = bias.scale * np.geomspace(1e-3, 1e6, 200)[:, None]
-    spread = np.hypot(moment / np.sqrt(used), np.sqrt(2 * k / rho) * radii / used)
+    spread = np.hypot(moment / np.sqrt(records), np.sqrt(2 * k / rho) * radii / records)
     log_ratio = (bias.order - 1) * np.log(bias.scale / radii)
     biases = bias.constant * bias.amplitude * np.exp(np.minimum(log_ratio, 690.0))
     values = factor * spread + biases
     best = int(smallest_index(values.min(axis=0)))
     if best < 0:
-        return nothing
+        return void
     groups = int(k[best])
     total = n // groups * groups
 
     def value(radius: float) -> tuple[float, float]:
         r0 = unsplit_radius(total, d, moment, rho, radius, groups, beta, tau=tau)
-        return 6 * r0, bias.at(radius)
+        return 6 * r0, bias.at_radius(radius)
 
     slope = 6 * unsplit_radius(total, d, 0.0, rho, 1.0, groups, beta, tau=tau)
     radius = _minimise(lambda r: math.fsum(value(r)), bias, slope)
@@ -212,10 +212,10 @@ def _amplification(setting: Setting) -> str:
             f"Theorem 6 needs epsilon <= 8e^2 sqrt(ln(4/delta)/k) = {largest:.3g} at k={groups}, "
             f"and epsilon={budget.epsilon:g}."
         )
-    least = 16 * math.e * log_delta
-    if groups < least:
+    fewest = 16 * math.e * log_delta
+    if groups < fewest:
         return (
-            f"Amplification by shuffling needs k >= 16 e ln(4/delta) = {least:.0f} groups, "
+            f"Amplification by shuffling needs k >= 16 e ln(4/delta) = {fewest:.0f} groups, "
             f"and k={groups}."
         )
     return ""

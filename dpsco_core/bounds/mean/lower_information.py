@@ -67,18 +67,18 @@ _CHANCE = (
     + r",\ X(\kappa,g)=\min\big\{\max\{x:(x-g)\ln\tfrac{x(1-g)}{g(1-x)}\le\kappa(1-2^{-d})"
     r"\},\ e^{-(\sqrt{\ln1/g}-\sqrt\kappa)_+^2}\big\},\ G(t)=\min_{s<x}\frac{E(W-s)_+^3}{(x-s)^3},"
 )
-_AROUND = _CHANCE + r"\ x=\sqrt{d-t^2}"
-WITHIN = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _AROUND
-WITHIN_SQUARED = r"\,E\int_0^{\sqrt d}2t\big(1-X(\rho B^2,G(t))\big)dt" + _AROUND
-WITHIN_LINEAR = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _CHANCE + r"\ x=\sqrt d-t"
+_CHANCE_L2 = _CHANCE + r"\ x=\sqrt{d-t^2}"
+FANO_DISTANCE = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _CHANCE_L2
+FANO_SQUARED = r"\,E\int_0^{\sqrt d}2t\big(1-X(\rho B^2,G(t))\big)dt" + _CHANCE_L2
+FANO_LINEAR = r"\,E\int_0^{\sqrt d}\big(1-X(\rho B^2,G(t))\big)dt" + _CHANCE + r"\ x=\sqrt d-t"
 _LINES = (
     r"\,E\Big[\max_\lambda\frac{H-\rho B^2(1-2^{-d})}\lambda\Big]_+,\ "
     + BINOMIAL
     + r",\ H=\min_y\max_c\big[c-E\,f^*(c-\lambda\ell_y(\nu))\big],\ f(x)=(x-1)\ln x,"
 )
-TOLD = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2"
-TOLD_SQUARED = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2^2"
-TOLD_LINEAR = _LINES + r"\ \ell_y(\nu)=\sqrt d-\langle\nu,y\rangle,\ \|y\|_2\le1"
+TWO_SIDED_DISTANCE = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2"
+TWO_SIDED_SQUARED = _LINES + r"\ \ell_y(\nu)=\|\nu-y\|_2^2"
+TWO_SIDED_LINEAR = _LINES + r"\ \ell_y(\nu)=\sqrt d-\langle\nu,y\rangle,\ \|y\|_2\le1"
 FANO_SUMMARY = (
     "Of Fano's type, by distance: a ball about any answer holds few of all sign patterns, and a "
     "private output makes it little more likely that the secret one is inside. All radii are "
@@ -97,7 +97,7 @@ _DISTANCE = BoundCard(
     summary=f"{FANO_SUMMARY} {ZCDP_CLASS}",
     kind="lower",
     constant="explicit",
-    latex=r"\max_qq^{1-1/p}" + WITHIN,
+    latex=r"\max_qq^{1-1/p}" + FANO_DISTANCE,
     privacy="zcdp",
     instance="hypercube",
     is_fano=True,
@@ -108,7 +108,7 @@ _DISTANCE_SQUARED = replace(
     name="CDP Fano by distance, squared error",
     statement="Theorem 2 of docs/theory/bounds-everywhere.md, 4, squared error",
     quantity="squared l2 error",
-    latex=r"\max_qq^{2-2/p}" + WITHIN_SQUARED,
+    latex=r"\max_qq^{2-2/p}" + FANO_SQUARED,
     drawn=False,
 )
 _TWO_SIDED = replace(
@@ -117,7 +117,7 @@ _TWO_SIDED = replace(
     name="CDP two-sided information",
     statement="Theorem 1 of docs/theory/bounds-everywhere.md, 1 and 3, with Lemma J",
     summary=f"{TWO_SIDED_SUMMARY} {ZCDP_CLASS}",
-    latex=r"\max_qq^{1-1/p}" + TOLD,
+    latex=r"\max_qq^{1-1/p}" + TWO_SIDED_DISTANCE,
     is_fano=False,
 )
 _TWO_SIDED_SQUARED = replace(
@@ -126,7 +126,7 @@ _TWO_SIDED_SQUARED = replace(
     name="CDP two-sided information, squared error",
     statement="Theorem 1 of docs/theory/bounds-everywhere.md, 1 and 3, squared error",
     quantity="squared l2 error",
-    latex=r"\max_qq^{2-2/p}" + TOLD_SQUARED,
+    latex=r"\max_qq^{2-2/p}" + TWO_SIDED_SQUARED,
     drawn=False,
 )
 _WITHIN_R = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "zcdp", strong=False)

@@ -25,7 +25,7 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
-from dpsco_core.bounds.instances.hardest import FORMS, At, Best, largest_spike_probability
+from dpsco_core.bounds.instances.hardest import FORMS, Best, ValueAt, largest_spike_probability
 from dpsco_core.bounds.instances.prior import ZCDP_CLASS
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.bounds.mean.lower_priors import D_TWO, at_best, over_prior
@@ -63,20 +63,21 @@ def _spikes(
     *,
     instance: Instance,
     privacy: Literal["pure", "zcdp"],
-    form: tuple[At, Best] | None = None,  # the value at p, and the best p; else that of `FORMS`
+    form: tuple[ValueAt, Best]
+    | None = None,  # the value at p, and the best p; else that of `FORMS`
     quantity: Quantity = "l2 error",
     smallest_d: int = 1,
     drawn: bool = True,
     is_fano: bool = False,
     letters: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
-    at, best = form or FORMS[name]
+    value_at, best = form or FORMS[name]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)
-        return at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
+        return at_best(setting, cap, lambda p: value_at(p, n, d, order, level), best_at, instance)
 
     card = BoundCard(
         slug=f"lower.mean.{name}",
@@ -94,10 +95,10 @@ def _spikes(
         is_fano=is_fano,
     )
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
-    within = _within_class(instance)
+    in_class = _within_class(instance)
     if instance == "hypercube":
-        within = within_cubes(within, privacy, strong=False)
-    return over_prior(card, value, within, *sizes, letters=letters)
+        in_class = within_cubes(in_class, privacy, strong=False)
+    return over_prior(card, value, in_class, *sizes, letters=letters)
 
 
 _fano_cdp = partial(_spikes, instance="spike", privacy="zcdp")

@@ -92,9 +92,9 @@ def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -
     n, d, order, q = setting.n, setting.d, setting.moment_order, setting.spike_probability
     bounds = TracingBounds(n=n, d=d, moment_order=order, leakage=leakage)
     if q is not None:
-        return bounds.at(form, q, tracing_shape(d, order))
+        return bounds.value_at(form, q, tracing_shape(d, order))
     largest = largest_tracing_probability(d, order, cap, leakage.spread)
-    return bounds.at(form, *bounds.best(form, largest)) if largest > 0 else 0.0
+    return bounds.value_at(form, *bounds.best(form, largest)) if largest > 0 else 0.0
 
 
 approx_tracing = partial(tracing_value, notion="approx")
@@ -108,7 +108,7 @@ D_TWO = Hypothesis(
 def at_best(
     setting: Setting,
     cap: float,  # the largest norm of a mean, in moment units
-    at: Callable[[float], float],
+    value_at: Callable[[float], float],
     best: Callable[[float], float],
     instance: Literal["spike", "hypercube"] = "hypercube",
 ) -> float:
@@ -119,7 +119,7 @@ def at_best(
         if largest == 0:
             return 0.0
         q = best(largest)
-    return at(q)
+    return value_at(q)
 
 
 on_hypercube = partial(largest_spike_probability, "hypercube")
@@ -150,8 +150,8 @@ def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
     squared = form == "squared"
     best = partial(rate_distortion.best, n, d, order, rho, squared=squared)
-    at = rate_distortion.distortion
-    return at_best(setting, cap, lambda q: at(q, n, d, order, rho, squared=squared), best)
+    value_at = rate_distortion.distortion
+    return at_best(setting, cap, lambda q: value_at(q, n, d, order, rho, squared=squared), best)
 
 
 TRACED = (
@@ -330,13 +330,15 @@ _DISTORTION_SQUARED = replace(
     quantity="squared l2 error",
     latex=r"\max_qq^{2-2/p}" + DISTORTION_SQUARE,
 )
-_WITHIN = prior_within(partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound)
+_IN_CLASS = prior_within(
+    partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound
+)
 _SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "approx", strong=False)
 PRIOR_BOUNDS: tuple[Bound, ...] = (
-    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, D_TWO, letters=TRACED),
-    over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, letters=TRACED),
-    over_prior(_ZCDP, cdp_tracing, _WITHIN, D_TWO, letters=TRACED),
-    over_prior(_ZCDP_SQUARED, cdp_tracing, _WITHIN, letters=TRACED),
+    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, D_TWO, letters=TRACED),
+    over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, letters=TRACED),
+    over_prior(_ZCDP, cdp_tracing, _IN_CLASS, D_TWO, letters=TRACED),
+    over_prior(_ZCDP_SQUARED, cdp_tracing, _IN_CLASS, letters=TRACED),
     *(
         over_prior(card, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=GROUPED)
         for card in (_ASSOUAD_CARD, _ASSOUAD_SQUARED)

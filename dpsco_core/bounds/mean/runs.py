@@ -40,12 +40,12 @@ from dpsco_core.methods.mean.coordinatewise import (
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing, SmoothedPlan
 
 
-def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, most: float) -> Parts:
+def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: float) -> Parts:
     r"""Zhao et al. (2024), Theorem 2 in its second-moment version, at the radius of a run.
 
     .. math:: E\|\tilde\mu-\mu\|^2\le\frac{d\,\text{scale}^2}n+\text{bias}(R)^2+d\sigma^2
 
-    No radius has a bias above `most`.
+    No radius has a bias above `largest_bias`.
 
     A projection on a ball moves no two points apart, so that clipped records vary no more than
     records do (theory/bounds-of-runs.md, 2.1).
@@ -55,7 +55,9 @@ def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, most: float) ->
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
     noise = math.sqrt(d) * plan.noise_std
-    return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+    return Parts(
+        sampling=sampling, bias=min(bias.at_radius(plan.clip_radius), largest_bias), noise=noise
+    )
 
 
 def _directional(plan: ClippedPlan) -> Parts:
@@ -78,7 +80,8 @@ def coordinatewise(plan: CoordinatewisePlan, noise: Noise) -> Parts:
     setting, scale = plan.setting, moment_scale(plan.setting)
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
         return void(math.inf)
-    per_coordinate = 1.0 if noise == "gaussian" else 2.0  # variance, over the square of its scale
+    # This is the variance of the noise over the square of its scale.
+    per_coordinate = 1.0 if noise == "gaussian" else 2.0
     size = math.sqrt(per_coordinate * setting.d) * plan.noise / scale
     threshold = plan.threshold / scale
     return squared_parts(setting, plan.blocks, plan.block_size, threshold, size).scaled(scale)
@@ -96,7 +99,7 @@ def smoothed(plan: SmoothedPlan) -> Parts:
     d, level = setting.d, plan.tau / scale
     bias = SECOND_ORDER * (1 + c) * root_sum_of_squares(d, reach) / level
     if setting.moment_order >= 3:
-        # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment
+        # The moment E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
         factor = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3)
         bias = min(bias, factor * (math.pow(d, 1 / 6) + reach) ** 3 / (6 * level**2))
     sampling = math.sqrt((1 + c) * (d + reach**2) / setting.n)
@@ -104,7 +107,9 @@ def smoothed(plan: SmoothedPlan) -> Parts:
     return Parts(sampling=sampling, bias=bias, noise=noise).scaled(scale)
 
 
-_OWN = {b.card.slug: b for b in (*CLIPPED_BOUNDS, *COORDINATEWISE_BOUNDS, *SMOOTHED_BOUNDS)}
+_AT_PARAMETERS = {
+    b.card.slug: b for b in (*CLIPPED_BOUNDS, *COORDINATEWISE_BOUNDS, *SMOOTHED_BOUNDS)
+}
 
 
 def _row(
@@ -116,8 +121,8 @@ def _row(
     *letters: Letter,  # those of the run
 ) -> Bound:
     """Return the bound on a run beside the one at its own parameters."""
-    row = _OWN[slug]
-    others = (own for own in row.letters if own.token not in {one.token for one in letters})
+    row = _AT_PARAMETERS[slug]
+    row_letters = (own for own in row.letters if own.token not in {one.token for one in letters})
     levels = " and ".join(f"the {one.meaning}" for one in letters)
     return bound_like(
         row.card,
@@ -130,11 +135,11 @@ def _row(
         evaluate=AtPlan(
             method=method,
             names=PARTS,
-            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).each,
+            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).values,
         ),
         combine=row.combine,
         hypotheses=row.hypotheses,
-        letters=(*letters, *BALL, *others),
+        letters=(*letters, *BALL, *row_letters),
         optimal=row.optimal,
     )
 

@@ -33,7 +33,8 @@ from dpsco_core.bounds.tools import (
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
-SECOND_ORDER = 3 / (8 * math.sqrt(2))  # |phi(u) - u| <= SECOND_ORDER u^2
+# It is certain that |phi(u) - u| <= SECOND_ORDER u^2.
+SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
 def smoothed_rate(setting: Setting) -> tuple[float, float]:

@@ -17,12 +17,12 @@ from dpsco_core.methods.user.level import UserLevel
 Count = Callable[[UserLevel], float]
 
 
-def single_pass(at: UserLevel) -> float:
+def single_pass(case: UserLevel) -> float:
     """Return n m: Theorem 2.1, Bassily and Sun (2023), Alg. 5, and group privacy (about)."""
-    return float(at.total)
+    return float(case.total)
 
 
-def smooth(at: UserLevel, *, printed: bool = False) -> float:
+def smooth(case: UserLevel, *, printed: bool = False) -> float:
     r"""Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
 
     `printed` adds the last two instead, which is valid and loose: both are
@@ -30,21 +30,21 @@ def smooth(at: UserLevel, *, printed: bool = False) -> float:
 
     Examples
     --------
-    >>> at = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    >>> round(smooth(at, printed=True), 1), round(smooth(at), 1)
+    >>> case = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(smooth(case, printed=True), 1), round(smooth(case), 1)
     (3394.8, 3377.0)
     """
-    n, m, d, epsilon = float(at.n), float(at.m), at.d, at.epsilon
+    n, m, d, epsilon = float(case.n), float(case.m), case.d, case.epsilon
     ratio = min(n * m, epsilon**2 * n**2 * m / d)
-    first = n * m * (1 + epsilon * math.pow(at.condition, 0.25) * math.pow(ratio, 0.125))
+    work = n * m * (1 + epsilon * math.pow(case.condition, 0.25) * math.pow(ratio, 0.125))
     parts = (
         math.pow(n, 0.25) * math.pow(m, 1.25) / epsilon,
         math.sqrt(n) * math.pow(m, 1.25) / (math.pow(d, 0.25) * math.sqrt(epsilon)),
     )
-    return first + math.sqrt(at.condition) * (sum(parts) if printed else min(parts))
+    return work + math.sqrt(case.condition) * (sum(parts) if printed else min(parts))
 
 
-def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
+def non_smooth(case: UserLevel, *, printed: bool = False) -> float:
     r"""Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
 
     `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
@@ -54,11 +54,11 @@ def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
 
     Examples
     --------
-    >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
-    >>> f"{non_smooth(at, printed=True):.4g}", f"{non_smooth(at):.4g}"
+    >>> case = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
+    >>> f"{non_smooth(case, printed=True):.4g}", f"{non_smooth(case):.4g}"
     ('4.317e+06', '4.495e+06')
     """
-    n, m, epsilon = float(at.n), float(at.m), at.epsilon
+    n, m, epsilon = float(case.n), float(case.m), case.epsilon
     steps = math.pow(n, 0.375) * math.pow(m, 0.25)
     if printed:
         return n * m * (1 + steps * math.pow(epsilon, 0.25))
@@ -66,91 +66,94 @@ def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
     return n * m * (1 + steps * math.pow(epsilon, 1.25)) + left
 
 
-def simplified(at: UserLevel) -> float:
+def simplified(case: UserLevel) -> float:
     r"""Contribution 1, at n = d and :math:`\varepsilon=1`:
     :math:`\max\{\kappa^{1/4}(nm)^{9/8},\kappa^{1/2}n^{1/4}m^{5/4}\}`.
     """
-    second = math.sqrt(at.condition) * math.pow(at.n, 0.25) * math.pow(at.m, 1.25)
-    return max(math.pow(at.condition, 0.25) * math.pow(at.total, 1.125), second)
+    extra = math.sqrt(case.condition) * math.pow(case.n, 0.25) * math.pow(case.m, 1.25)
+    return max(math.pow(case.condition, 0.25) * math.pow(case.total, 1.125), extra)
 
 
-def simplified_non_smooth(at: UserLevel) -> float:
+def simplified_non_smooth(case: UserLevel) -> float:
     r"""Contribution 1, at :math:`\varepsilon=1`: :math:`n^{11/8}m^{5/4}`."""
-    return math.pow(at.n, 1.375) * math.pow(at.m, 1.25)
+    return math.pow(case.n, 1.375) * math.pow(case.m, 1.25)
 
 
-def bassily_sun(at: UserLevel) -> float:
+def bassily_sun(case: UserLevel) -> float:
     r"""Bassily and Sun (2023), at n = d and :math:`\varepsilon=1`: :math:`mn^{3/2}`."""
-    return at.m * math.pow(at.n, 1.5)
+    return case.m * math.pow(case.n, 1.5)
 
 
-def asi_liu(at: UserLevel) -> float:
+def asi_liu(case: UserLevel) -> float:
     r"""Asi and Liu (2024), smooth losses: :math:`\frac{\beta R}L(nm)^{3/2}`."""
-    return at.condition * math.pow(at.total, 1.5)
+    return case.condition * math.pow(case.total, 1.5)
 
 
-def asi_liu_non_smooth(at: UserLevel, *, simple: bool = False) -> float:
+def asi_liu_non_smooth(case: UserLevel, *, simple: bool = False) -> float:
     r"""Asi and Liu (2024), any losses: :math:`(nm)^3+(nm)^2\sqrt d`; without the last in section 1.
 
     Remark 4.2.
     """
-    cubic = math.pow(at.total, 3)
-    return cubic if simple else cubic + math.pow(at.total, 2) * math.sqrt(at.d)
+    cubic = math.pow(case.total, 3)
+    return cubic if simple else cubic + math.pow(case.total, 2) * math.sqrt(case.d)
 
 
-def super_polynomial(at: UserLevel) -> float:
+def super_polynomial(case: UserLevel) -> float:
     """Return infinity: Ghazi et al. (2023), whose method does not run in polynomial time."""
     return math.inf
 
 
-def _bassily_sun_fails(at: UserLevel) -> tuple[str, ...]:
-    n, m, d = at.n, at.m, at.d
+def _bassily_sun_fails(case: UserLevel) -> tuple[str, ...]:
+    n, m, d = case.n, case.m, case.d
     largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
-    items = max(math.sqrt(d), n * at.epsilon**2 / math.sqrt(d))
+    items = max(math.sqrt(d), n * case.epsilon**2 / math.sqrt(d))
     return _failing(
-        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
-        (n >= math.sqrt(d) / at.epsilon, f"n >= {math.sqrt(d) / at.epsilon:.4g}, and n={n}"),
+        (case.condition < largest, f"beta R/L < {largest:.4g}, and it is {case.condition:.4g}"),
+        (
+            n >= math.sqrt(d) / case.epsilon,
+            f"n >= {math.sqrt(d) / case.epsilon:.4g}, and n={n}",
+        ),
         (m <= items, f"m <= {items:.4g}, and m={m}"),
     )
 
 
-def _asi_liu_fails(at: UserLevel) -> tuple[str, ...]:
-    users = math.log(at.m * at.d) / at.epsilon
-    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
+def _asi_liu_fails(case: UserLevel) -> tuple[str, ...]:
+    users = math.log(case.m * case.d) / case.epsilon
+    return _failing((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
-def _ghazi_fails(at: UserLevel) -> tuple[str, ...]:
-    users = math.log(at.d) / at.epsilon
-    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
+def _ghazi_fails(case: UserLevel) -> tuple[str, ...]:
+    users = math.log(case.d) / case.epsilon
+    return _failing((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
-def _algorithm_3_fails(at: UserLevel) -> tuple[str, ...]:
-    users = math.log(at.d) / at.epsilon
+def _algorithm_3_fails(case: UserLevel) -> tuple[str, ...]:
+    users = math.log(case.d) / case.epsilon
     return _failing(
-        (at.n >= users, f"n >= {users:.4g}"),
-        (at.delta * at.total < 1, "delta < 1/(mn)"),
-        (at.epsilon <= 10, "epsilon <= 10"),
+        (case.n >= users, f"n >= {users:.4g}"),
+        (case.delta * case.total < 1, "delta < 1/(mn)"),
+        (case.epsilon <= 10, "epsilon <= 10"),
     )
 
 
-def _local_fails(at: UserLevel) -> tuple[str, ...]:
-    n, m, d, epsilon = at.n, at.m, at.d, at.epsilon
+def _local_fails(case: UserLevel) -> tuple[str, ...]:
+    n, m, d, epsilon = case.n, case.m, case.d, case.epsilon
     largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
     middle = d / epsilon**2
     return _failing(
-        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
+        (case.condition < largest, f"beta R/L < {largest:.4g}, and it is {case.condition:.4g}"),
         (m <= middle, f"m <= {middle:.4g}, and m={m}"),
         (middle <= n, f"n >= {middle:.4g}, and n={n}"),
     )
 
 
-def _algorithm_1_fails(at: UserLevel) -> tuple[str, ...]:
-    largest = math.sqrt(at.d * at.total * at.epsilon)
-    users = (math.log(at.n) + at.log_delta) / at.epsilon
+def _algorithm_1_fails(case: UserLevel) -> tuple[str, ...]:
+    largest = math.sqrt(case.d * case.total * case.epsilon)
+    users = (math.log(case.n) + case.log_delta) / case.epsilon
     return _failing(
-        (at.condition <= largest, f"beta R/L <= {largest:.4g}"),
-        (at.n >= users, f"n >= {users:.4g}"),
-        (at.epsilon <= 10, "epsilon <= 10"),
+        (case.condition <= largest, f"beta R/L <= {largest:.4g}"),
+        (case.n >= users, f"n >= {users:.4g}"),
+        (case.epsilon <= 10, "epsilon <= 10"),
     )
 
 
@@ -190,7 +193,7 @@ COMPARISON: tuple[TableRow, ...] = (
         False,
         single_pass,
         None,
-        lambda at: (),
+        lambda case: (),
     ),
     TableRow(
         "bassily-sun-2023-local",
@@ -236,7 +239,7 @@ def figure_1(
     ((16, 256), [22.627, 512.0])
     """
     require(len(users) > 0, "users", "at least one number", list(users))
-    # delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
+    # The delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
     delta = 0.1 / (max(users) * m)
     points = [
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users
@@ -244,22 +247,22 @@ def figure_1(
     simple: dict[tuple[str, str], Count] = {
         ("algorithm-3", "smooth"): simplified,
         ("algorithm-3", "non-smooth"): simplified_non_smooth,
-        ("asi-liu-2024", "non-smooth"): lambda at: asi_liu_non_smooth(at, simple=True),
+        ("asi-liu-2024", "non-smooth"): lambda case: asi_liu_non_smooth(case, simple=True),
     }
     curves = []
     for row in (row for row in COMPARISON if row.optimal):
         for loss, count in (("smooth", row.smooth), ("non-smooth", row.non_smooth)):
             if count is None:
                 continue
-            shown = simple.get((row.slug, loss), count)
+            formula = simple.get((row.slug, loss), count)
             curves.append(
                 Curve(
                     slug=row.slug,
                     name=row.name,
                     loss=loss,
-                    items=tuple(at.total for at in points),
-                    gradients=tuple(shown(at) for at in points),
-                    applies=tuple(not row.failures(at) for at in points),
+                    items=tuple(case.total for case in points),
+                    gradients=tuple(formula(case) for case in points),
+                    applies=tuple(not row.failures(case) for case in points),
                 )
             )
     return tuple(curves)

@@ -58,8 +58,8 @@ def condition(text: str, check: Check) -> Hypothesis:
     """Return a condition on what `user_level` returns."""
 
     def of_setting(setting: Setting) -> str:
-        at = user_level(setting)
-        return "" if at is None else check(at)
+        case = user_level(setting)
+        return "" if case is None else check(case)
 
     return Hypothesis(text=text, check=of_setting)
 
@@ -78,13 +78,13 @@ def best_share(n: int) -> float:
 
 
 def _enough_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
-    def check(at: UserLevel) -> str:
-        needed, most = 100 * logarithm(at) / at.epsilon, best_share(at.n)
-        if most >= needed:
+    def check(case: UserLevel) -> str:
+        required, largest = 100 * logarithm(case) / case.epsilon, best_share(case.n)
+        if largest >= required:
             return ""
         return (
-            f"Theorem {theorem} needs n^(1-q) (1 - 2^-q) >= {formula} = {needed:.4g} for some "
-            f"q > 0, and at n={at.n} it is at most {most:.4g}."
+            f"Theorem {theorem} needs n^(1-q) (1 - 2^-q) >= {formula} = {required:.4g} for some "
+            f"q > 0, and at n={case.n} it is at most {largest:.4g}."
         )
 
     return check
@@ -92,57 +92,57 @@ def _enough_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], f
 
 USERS_SGD = condition(
     "n^(1-q) (1 - 2^-q) >= 100 ln(n/delta)/epsilon for some q > 0",
-    _enough_users("B.1", "100 ln(n/delta)/epsilon", lambda at: math.log(at.n) + at.log_delta),
+    _enough_users("B.1", "100 ln(n/delta)/epsilon", lambda case: math.log(case.n) + case.log_delta),
 )
 USERS_ERM = condition(
     "n^(1-q) (1 - 2^-q) > 100 ln(20nmd e^epsilon/delta)/epsilon for some q > 0",
     _enough_users(
         "C.1",
         "100 ln(20nmd e^epsilon/delta)/epsilon",
-        lambda at: math.log(20) + at.log_size + at.epsilon + at.log_delta,
+        lambda case: math.log(20) + case.log_size + case.epsilon + case.log_delta,
     ),
 )
 
 
 SMALL_DELTA = condition(
     "delta < 1/(mn)",
-    lambda at: (
+    lambda case: (
         ""
-        if at.delta * at.total < 1
-        else f"The statement needs delta < 1/(mn) = {1 / at.total:.4g}, and delta={at.delta:g}."
+        if case.delta * case.total < 1
+        else f"The statement needs delta < 1/(mn) = {1 / case.total:.4g}, and delta={case.delta:g}."
     ),
 )
 
 
-def _step_fits(at: UserLevel) -> str:
-    largest = at.lipschitz / at.diameter * math.sqrt(at.d * at.total * at.epsilon)
-    if at.smoothness <= largest or not math.isfinite(at.smoothness):
+def _step_fits(case: UserLevel) -> str:
+    largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
+    if case.smoothness <= largest or not math.isfinite(case.smoothness):
         return ""
     return (
         "The statement needs a smoothness of at most (L/R) sqrt(dmn epsilon) = "
-        f"{largest:.4g}, and beta={at.smoothness:.4g}."
+        f"{largest:.4g}, and beta={case.smoothness:.4g}."
     )
 
 
 STEP_FITS = condition("beta <= (L/R) sqrt(dmn epsilon)", _step_fits)
 AS_QUOTED = condition(
     "n = d and epsilon = 1",
-    lambda at: (
+    lambda case: (
         ""
-        if at.n == at.d and at.epsilon == 1
+        if case.n == case.d and case.epsilon == 1
         else "The count is quoted for n = d and epsilon = 1 only, "
-        f"and n={at.n}, d={at.d}, epsilon={at.epsilon:g}."
+        f"and n={case.n}, d={case.d}, epsilon={case.epsilon:g}."
     ),
 )
 
 
-def _steps_covered(at: UserLevel) -> str:
-    most = math.pow(at.n, 2.5) * at.epsilon**3
-    if at.m <= most:
+def _steps_covered(case: UserLevel) -> str:
+    largest = math.pow(case.n, 2.5) * case.epsilon**3
+    if case.m <= largest:
         return ""
     return (
         "The printed count drops m T/epsilon, which it covers only for m <= n^(5/2) epsilon^3 = "
-        f"{most:.4g} up to a constant, and m={at.m}."
+        f"{largest:.4g} up to a constant, and m={case.m}."
     )
 
 

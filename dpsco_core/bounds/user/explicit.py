@@ -71,25 +71,25 @@ class ExplicitRisk:
 Risk = Callable[[UserLevel], ExplicitRisk]
 
 
-def allowed_failure(at: UserLevel) -> float:
+def allowed_failure(case: UserLevel) -> float:
     """P(B) of proven radii and tests: logarithms in the radii, a tenth of the sampling error."""
-    return 0.1 / math.sqrt(at.total)
+    return 0.1 / math.sqrt(case.total)
 
 
 def from_centre(risk: Callable[..., ExplicitRisk]) -> Risk:
     """Return `risk` for a start at the centre, half the diameter from every point; kept."""
-    return lru_cache(maxsize=2000)(lambda at: risk(at, distance=at.diameter / 2))
+    return lru_cache(maxsize=2000)(lambda case: risk(case, distance=case.diameter / 2))
 
 
 def fits(risk: Risk) -> Hypothesis:
     """Return the condition that the filter's test can pass in some schedule."""
 
-    def check(at: UserLevel) -> str:
-        if not math.isfinite(at.smoothness) or risk(at).schedule is not None:
+    def check(case: UserLevel) -> str:
+        if not math.isfinite(case.smoothness) or risk(case).schedule is not None:
             return ""
         return (
-            f"The filter's test needs more users to pass than n={at.n} at epsilon={at.epsilon:g} "
-            f"and delta={at.delta:g}, even in a single phase of few steps."
+            f"The filter's test needs more users to pass than n={case.n} at "
+            f"epsilon={case.epsilon:g} and delta={case.delta:g}, even in one phase of few steps."
         )
 
     return condition("enough users for the filter's test", check)
@@ -99,7 +99,7 @@ def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
     return upper(
-        card, lambda at: risk(at).terms, hypotheses, SMOOTH_NEEDS, TERMS, level_of, **changes
+        card, lambda c: risk(c).terms, hypotheses, SMOOTH_NEEDS, TERMS, level_of, **changes
     )
 
 
@@ -117,7 +117,7 @@ _SGD_TERMS = (
 
 
 def phased_sgd_risk(
-    at: UserLevel,
+    case: UserLevel,
     schedule: SgdSchedule,
     *,
     # D, at least the distance of the start from a minimiser (R/2 from the centre of a ball), or R
@@ -129,59 +129,59 @@ def phased_sgd_risk(
     The four terms of `phased_terms`, and :math:`P(B)LR` for the failure of the filter; in its proof
     :math:`\bar x_i` is the mean of the groups' averages.
     """
-    constants = {"lipschitz": at.lipschitz, "diameter": at.diameter}
-    reach = at.diameter if distance is None else distance
-    terms = phased_terms(schedule.phases, **constants, d=at.d, distance=reach)
-    return *terms, failure * at.unit
+    constants = {"lipschitz": case.lipschitz, "diameter": case.diameter}
+    reach = case.diameter if distance is None else distance
+    terms = phased_terms(schedule.phases, **constants, d=case.d, distance=reach)
+    return *terms, failure * case.unit
 
 
-def calibrated_sgd_risk(at: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
+def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
     """Best bound for calibrated Algorithm 1, proven: smooth losses, weights, radius (R2)."""
-    failure = allowed_failure(at)
+    failure = allowed_failure(case)
 
     def schedule(phases: int, decay: float, step: float) -> SgdSchedule:
-        each = failure / (2 * phases)
+        share = failure / (2 * phases)
         return calibrated_sgd(
-            at, phases=phases, decay=decay, step=step, halt=each, spread_failure=each
+            case, phases=phases, decay=decay, step=step, halt=share, spread_failure=share
         )
 
-    return _best_sgd(at, schedule, distance, failure)
+    return _best_sgd(case, schedule, distance, failure)
 
 
-def one_chain_risk(at: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
+def one_chain_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
     """Best bound for N1, one chain a phase with the noise of a user's whole block; smooth losses.
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    >>> round(one_chain_risk(at, distance=0.5).value, 4)
+    >>> case = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(one_chain_risk(case, distance=0.5).value, 4)
     0.0079
     """
     # Where the noise of a user's m steps costs as much as the start: it falls with m, not root m.
-    multiplier = gaussian_multiplier(at.epsilon, at.delta)
-    loud = at.n * float(at.m) ** 2 * math.sqrt(at.d) * multiplier
+    multiplier = gaussian_multiplier(case.epsilon, case.delta)
+    loud = case.n * float(case.m) ** 2 * math.sqrt(case.d) * multiplier
     return _best_sgd(
-        at,
-        lambda p, decay, step: one_chain(at, phases=p, decay=decay, step=step),
+        case,
+        lambda p, decay, step: one_chain(case, phases=p, decay=decay, step=step),
         distance,
         0.0,
-        (at.diameter / (2 * at.lipschitz * math.sqrt(loud)),),
+        (case.diameter / (2 * case.lipschitz * math.sqrt(loud)),),
     )
 
 
 def _best_sgd(
-    at: UserLevel,
+    case: UserLevel,
     schedule: Callable[[int, float, float], SgdSchedule],
     distance: float | None,
     failure: float,
     other_steps: tuple[float, ...] = (),
 ) -> ExplicitRisk:
     best = ExplicitRisk(terms=VOID, schedule=None)
-    if not math.isfinite(at.smoothness):
+    if not math.isfinite(case.smoothness):
         return best
-    largest = 2 / at.smoothness if at.smoothness > 0 else math.inf
-    base = min(printed_step(at), largest)
-    reach = at.diameter if distance is None else distance
+    largest = 2 / case.smoothness if case.smoothness > 0 else math.inf
+    base = min(printed_step(case), largest)
+    reach = case.diameter if distance is None else distance
     sizes = sorted({min(x * factor, largest) for x in (base, *other_steps) for factor in _STEPS})
     for phases in PHASES:
         try:
@@ -190,11 +190,11 @@ def _best_sgd(
             break
         for decay in _SGD_DECAYS:
             for step in sizes:
-                start = first_terms(step, at.total, lipschitz=at.lipschitz, distance=reach)
+                start = first_terms(step, case.total, lipschitz=case.lipschitz, distance=reach)
                 if start * FLOOR > best.value:
                     continue
                 candidate = schedule(phases, decay, step)
-                terms = phased_sgd_risk(at, candidate, distance=distance, failure=failure)
+                terms = phased_sgd_risk(case, candidate, distance=distance, failure=failure)
                 best = better(best, terms, candidate)
     return best
 
@@ -228,18 +228,18 @@ _ERM_TERMS = (
 _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 
 
-def stability(at: UserLevel, users: float, regulariser: float) -> float:
+def stability(case: UserLevel, users: float, regulariser: float) -> float:
     r"""Return :math:`\frac{2L^2}{\lambda nm}`: what the regularised minimiser overfits.
 
     Replacing one of the n m items moves it by at most :math:`\frac{2L}{\lambda nm}` (strong
     convexity, twice), and :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
     E\|x_{i-1}-y\|^2` for y that does not depend on these users: (15) with its constants.
     """
-    return 2 * at.lipschitz**2 / (regulariser * users * at.m)
+    return 2 * case.lipschitz**2 / (regulariser * users * case.m)
 
 
 def restarts(
-    at: UserLevel,
+    case: UserLevel,
     # :math:`\lambda` and :math:`V^2`, of the whole gradient
     regulariser: float,
     variance: float,
@@ -252,16 +252,16 @@ def restarts(
     L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
     better than several (`staged_gap`, :math:`L_F=\beta+\lambda`); infinite where both are.
     """
-    reach = min(at.diameter, at.lipschitz / regulariser)
-    start = at.lipschitz * reach - regulariser * reach**2 / 2
-    total = Curvature(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
-    several = stage_lengths(steps, total, start, variance)
-    choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (several, (steps,))]
+    reach = min(case.diameter, case.lipschitz / regulariser)
+    start = case.lipschitz * reach - regulariser * reach**2 / 2
+    total = Curvature(strong_convexity=regulariser, smoothness=case.smoothness + regulariser)
+    stages = stage_lengths(steps, total, start, variance)
+    choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (stages, (steps,))]
     return smallest_or(choices, lambda choice: choice[1], ((steps,), math.inf))
 
 
 def phased_erm_risk(
-    at: UserLevel,  # with a finite smoothness
+    case: UserLevel,  # with a finite smoothness
     schedule: ErmSchedule,  # with full batches
     *,
     # D, at least the distance of the start from a minimiser; None for R.
@@ -280,50 +280,50 @@ def phased_erm_risk(
     `restarts` at :math:`V^2=d\sigma_i^2`; the last step to :math:`x_l` costs L times its
     distance.
     """
-    if any(p.batch < p.users for p in schedule.phases) or not math.isfinite(at.smoothness):
+    if any(p.batch < p.users for p in schedule.phases) or not math.isfinite(case.smoothness):
         return VOID
-    reach = at.diameter if distance is None else distance
+    reach = case.diameter if distance is None else distance
     squares = []
     for p in schedule.phases:
-        gap = restarts(at, p.regulariser, at.d * p.noise_std**2, int(p.steps))[1]
-        squares.append(min(2 * gap / p.regulariser, at.diameter**2))
+        gap = restarts(case, p.regulariser, case.d * p.noise_std**2, int(p.steps))[1]
+        squares.append(min(2 * gap / p.regulariser, case.diameter**2))
     weights = [p.regulariser for p in schedule.phases]
     return (
         weights[0] * reach**2 / 2,
-        math.fsum(stability(at, p.users, p.regulariser) for p in schedule.phases),
+        math.fsum(stability(case, p.users, p.regulariser) for p in schedule.phases),
         math.fsum(w / 2 * s for w, s in zip(weights[1:], squares, strict=False)),
-        at.lipschitz * math.sqrt(squares[-1]),
-        failure * at.unit,
+        case.lipschitz * math.sqrt(squares[-1]),
+        failure * case.unit,
     )
 
 
-def erm_risk(at: UserLevel, *, filtered: bool, distance: float | None = None) -> ExplicitRisk:
+def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) -> ExplicitRisk:
     """Best bound for phased ERM on full batches, smooth losses: Mode A of Algorithm 3, or N2.
 
     Mode A has weights and the uniform radius; N2 has no filter.
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    >>> round(full_batch_risk(at, distance=0.5).value, 4)
+    >>> case = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(full_batch_risk(case, distance=0.5).value, 4)
     0.0305
     """
     best = ExplicitRisk(terms=VOID, schedule=None)
-    if not math.isfinite(at.smoothness):
+    if not math.isfinite(case.smoothness):
         return best
-    failure = allowed_failure(at) if filtered else 0.0
-    base = printed_regulariser(at)
-    reach = at.diameter if distance is None else distance
+    failure = allowed_failure(case) if filtered else 0.0
+    base = printed_regulariser(case)
+    reach = case.diameter if distance is None else distance
     for phases in PHASES:
         for weight in _WEIGHTS:
             # No number of steps makes up for the start and the first phase's users.
-            start = base * weight * reach**2 / 2 + stability(at, at.n, base * weight)
+            start = base * weight * reach**2 / 2 + stability(case, case.n, base * weight)
             if start * FLOOR > best.value:
                 continue
             for factor in _FACTORS:
                 try:
                     candidate = full_batch(
-                        at,
+                        case,
                         phases=phases,
                         regulariser=base * weight,
                         steps_factor=factor,
@@ -334,7 +334,7 @@ def erm_risk(at: UserLevel, *, filtered: bool, distance: float | None = None) ->
                     )
                 except NotApplicable:
                     continue
-                terms = phased_erm_risk(at, candidate, distance=distance, failure=failure)
+                terms = phased_erm_risk(case, candidate, distance=distance, failure=failure)
                 best = better(best, terms, candidate)
     return best
 

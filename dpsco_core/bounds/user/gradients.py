@@ -17,7 +17,11 @@ from dpsco_core.base.cards import (
     BoundCard,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis
-from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
+from dpsco_core.bounds.euclidean.conditions import (
+    SAMPLE_SMOOTH,
+    SAMPLE_STRONGLY_CONVEX,
+    failing_everywhere,
+)
 from dpsco_core.bounds.user import complexity as user_complexity
 from dpsco_core.bounds.user.complexity import Count
 from dpsco_core.bounds.user.conditions import AS_QUOTED, STEPS_COVERED
@@ -36,7 +40,7 @@ from dpsco_core.bounds.user.rates import (
 from dpsco_core.problems import SCO_PROBLEMS
 
 SMOOTH_NEEDS = (*NEEDS, "sample_smoothness")
-_ONE = "Constants and logarithms are set to 1."
+_UNIT_CONSTANTS = "Constants and logarithms are set to 1."
 _PASS = r"nm"
 _AS_QUOTED = "as quoted by Lowy et al. 2024, section 1"
 
@@ -49,7 +53,7 @@ def _row(
     **changes: Any,
 ) -> Bound:
     terms = ("item gradients",)
-    return upper(card, lambda at: (count(at),), hypotheses, needs, terms, **changes)
+    return upper(card, lambda case: (count(case),), hypotheses, needs, terms, **changes)
 
 
 _SMOOTH = BoundCard(
@@ -58,7 +62,7 @@ _SMOOTH = BoundCard(
     paper=LOWY_2024,
     statement="Theorem 3.2 (C.3), its last sum as the minimum that it is",
     summary="How many gradients of items the optimal algorithm for smooth losses evaluates. "
-    + _ONE,
+    + _UNIT_CONSTANTS,
     kind="upper",
     quantity="item gradients",
     constant="rate",
@@ -78,7 +82,7 @@ _NON_SMOOTH = replace(
     name="Accelerated phased ERM for users on smoothed losses, gradients",
     statement="Theorem 4.1 (D.3), with the term that it drops",
     summary="How many gradients of items the optimal algorithm evaluates for any Lipschitz loss. "
-    + _ONE,
+    + _UNIT_CONSTANTS,
     latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}",
     method="user.accelerated-nonsmooth",
     loss_class=classes.LIPSCHITZ,
@@ -99,7 +103,7 @@ _ASI_LIU = replace(
     paper=ASI_LIU_2024,
     statement=_AS_QUOTED,
     summary="How many gradients of items the earlier optimal algorithm evaluates on smooth "
-    "losses. " + _ONE,
+    "losses. " + _UNIT_CONSTANTS,
     latex=r"\frac{\beta R}L(nm)^{3/2}",
     method="",
 )
@@ -114,7 +118,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         name="Accelerated phased ERM for users, printed gradients",
         statement="Theorem 3.2 (C.3), as printed",
         summary="The count as printed, which adds two terms where either alone would do: valid "
-        "and loose. " + _ONE,
+        "and loose. " + _UNIT_CONSTANTS,
         latex=r"mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},"
         r"\Big(\frac{\varepsilon^2n^2m}d\Big)^{1/8}\Big\}\Big)+\sqrt\kappa\,\Big("
         r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
@@ -130,7 +134,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         name="Accelerated phased ERM for users on smoothed losses, printed gradients",
         statement="Theorem 4.1 (D.3), as printed",
         summary="The count as printed, which drops a term, and has the power 1/4 of epsilon "
-        "where its proof has 5/4, which is loose below 1. " + _ONE,
+        "where its proof has 5/4, which is loose below 1. " + _UNIT_CONSTANTS,
         latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
     ),
     _row(
@@ -142,7 +146,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         name="Accelerated phased ERM for users, strongly convex, gradients",
         statement="Remark 3.6, with Theorem 3.2",
         summary="How many gradients of items it evaluates on strongly convex and smooth "
-        "losses: as many as on convex ones. " + _ONE,
+        "losses: as many as on convex ones. " + _UNIT_CONSTANTS,
         method="user.accelerated-strong",
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
@@ -163,7 +167,8 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         slug="upper.user.prior-bassily-sun-2023-gradients",
         name="Bassily and Sun 2023, gradients",
         paper=BASSILY_SUN_2023,
-        summary="How many gradients of items the first optimal algorithm evaluates. " + _ONE,
+        summary="How many gradients of items the first optimal algorithm evaluates. "
+        + _UNIT_CONSTANTS,
         latex=r"mn^{3/2}",
     ),
     _row(
@@ -171,7 +176,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         user_complexity.super_polynomial,
         (
             *GHAZI_NEEDS,
-            never("polynomial time", "The method does not run in polynomial time."),
+            failing_everywhere("polynomial time", "The method does not run in polynomial time."),
         ),
         NEEDS,
         slug="upper.user.prior-ghazi-2023-gradients",
@@ -191,7 +196,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         name="Asi and Liu 2024, any losses, gradients",
         statement="as quoted by Lowy et al. 2024, Remark 4.2",
         summary="How many gradients of items the earlier optimal algorithm evaluates for any "
-        "Lipschitz loss. " + _ONE,
+        "Lipschitz loss. " + _UNIT_CONSTANTS,
         latex=r"(nm)^3+(nm)^2\sqrt d",
         loss_class=classes.LIPSCHITZ,
     ),
@@ -204,7 +209,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         name="Asi and Liu 2024, strongly convex, gradients",
         statement="as quoted by Lowy et al. 2024, Remark 3.6",
         summary="How many gradients of items the earlier optimal algorithm evaluates on "
-        "strongly convex and smooth losses. " + _ONE,
+        "strongly convex and smooth losses. " + _UNIT_CONSTANTS,
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
     ),

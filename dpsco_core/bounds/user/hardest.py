@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.level import Level, binding_level
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     TracingBounds,
@@ -13,7 +14,6 @@ from dpsco_core.bounds.instances.tracing import (
     hardest_tracing,
     largest_tracing_probability,
 )
-from dpsco_core.bounds.losses.signs import Level, binding_level
 from dpsco_core.bounds.user.lower_spikes import hardest_spikes
 from dpsco_core.bounds.user.lower_tracing import UserTracing
 from dpsco_core.data.hard import Hypercube
@@ -65,6 +65,6 @@ def _hardest_tracing(
     q = users.best(largest, shapes)
     return {
         "spike_probability": max(
-            (records.at("l2", pooled, shape), pooled), (users.at(q, shapes), q)
+            (records.value_at("l2", pooled, shape), pooled), (users.value_at(q, shapes), q)
         )[1]
     }

@@ -22,6 +22,7 @@ from dpsco_core.bounds.instances import packing
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -31,7 +32,6 @@ from dpsco_core.bounds.instances.prior import (
 )
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.bounds.instances.two_sided import curve
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.bounds.mean import lower_information as information
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems.base import Setting
@@ -51,10 +51,14 @@ def _hidden(d: int, level: Level, form: Form) -> tuple[Callable[[Floats], Floats
     """Return the least loss at b active users, from where on it is 0, and how fast it falls."""
     if isinstance(level, tuple):
         losses = packing.losses(form, d, *level)
-        return losses, losses.last, 0.05 * losses.last
-    least, two_ways = curve(d, form), level * -math.expm1(-d * LOG_2)
-    last = math.floor(math.sqrt(least.last / two_ways))
-    return lambda count: least.at(two_ways * count**2), last, 0.1 * math.sqrt(d / level)
+        return losses, losses.last_count, 0.05 * losses.last_count
+    phi, two_ways = curve(d, form), level * -math.expm1(-d * LOG_2)
+    largest_count = math.floor(math.sqrt(phi.end / two_ways))
+    return (
+        lambda count: phi.value_at(two_ways * count**2),
+        largest_count,
+        0.1 * math.sqrt(d / level),
+    )
 
 
 def user_values(
@@ -74,9 +78,9 @@ def user_values(
 
     Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
     """
-    loss, last, scale = _hidden(d, level, form)
+    loss, largest_count, scale = _hidden(d, level, form)
     share = active_share(q, m)
-    mean = expectation(loss, n, share, largest=last, scale=max(1.0, scale), fine=fine)
+    mean = expectation(loss, n, share, largest=largest_count, scale=max(1.0, scale), fine=fine)
     return np.asarray(q ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
 
 
@@ -85,9 +89,9 @@ def hardest_spikes(
     n: int, m: int, d: int, moment_order: float, level: Level, largest: float, form: Form = "l2"
 ) -> float:
     """Return the q in (0, largest] at which the bound is largest."""
-    _, last, _ = _hidden(d, level, form)
-    most = float(active_share(np.array([largest]), m)[0])
-    low, high = search_range(max(1.0, last), n, most)
+    _, largest_count, _ = _hidden(d, level, form)
+    largest_share = float(active_share(np.array([largest]), m)[0])
+    low, high = search_range(max(1.0, largest_count), n, largest_share)
 
     def value(active: Floats) -> Floats:
         return user_values(item_share(active, m), n, m, d, moment_order, level, form)
@@ -133,7 +137,7 @@ _CDP = BoundCard(
     summary=_SUMMARY + ZCDP_CLASS,
     kind="lower",
     constant="explicit",
-    latex=r"\max_qq^{1-1/p}" + information.TOLD.replace(_OF_RECORDS, _COUNT),
+    latex=r"\max_qq^{1-1/p}" + information.TWO_SIDED_DISTANCE.replace(_OF_RECORDS, _COUNT),
     privacy="zcdp",
     instance="hypercube",
     level="user",
@@ -147,10 +151,10 @@ _APPROX = replace(
     latex=priors.PACKED_DISTANCE.replace(_OF_RECORDS, _COUNT),
     privacy="approx",
 )
-_WITHIN = prior_within(priors.on_hypercube, scaled_mean_bound)
+_IN_CLASS = prior_within(priors.on_hypercube, scaled_mean_bound)
 USER_SPIKES: tuple[Bound, ...] = (
-    priors.over_prior(_CDP, _zcdp, _WITHIN, letters=(*information.BOTH_WAYS, _USERS)),
+    priors.over_prior(_CDP, _zcdp, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)),
     priors.over_prior(
-        _APPROX, _approx, APPROXIMATE_BUDGET, _WITHIN, letters=(*priors.PACKED, _USERS)
+        _APPROX, _approx, APPROXIMATE_BUDGET, _IN_CLASS, letters=(*priors.PACKED, _USERS)
     ),
 )

@@ -18,6 +18,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -35,7 +36,6 @@ from dpsco_core.bounds.instances.tracing import (
     median_gain,
     tracing_shape,
 )
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems.base import Setting
 
@@ -101,7 +101,7 @@ class UserTracing:
         low = min(largest, 1e-2 / (self.n * self.m))
         return maximise(lambda q: self.values(q, u).max(axis=1), low, largest)
 
-    def at(self, q: float, u: Floats = SHAPES) -> float:
+    def value_at(self, q: float, u: Floats = SHAPES) -> float:
         """Return the bound at q, at the best of some shapes."""
         return float(self.values(np.array([q]), u).max())
 
@@ -109,7 +109,7 @@ class UserTracing:
 @lru_cache(maxsize=4096)
 def largest_tracing(bounds: UserTracing, largest: float) -> float:
     """Return the largest bound over q in (0, largest]."""
-    return bounds.at(bounds.best(largest))
+    return bounds.value_at(bounds.best(largest))
 
 
 def tracing_value(setting: Setting, _: Form, cap: float, *, notion: priors.Notion) -> float:
@@ -124,7 +124,7 @@ def tracing_value(setting: Setting, _: Form, cap: float, *, notion: priors.Notio
     bounds = UserTracing(n=setting.n, m=setting.m, d=d, moment_order=order, level=level)
     if q is not None:
         shape = np.array([tracing_shape(d, order)])
-        return replace(bounds, spread=CONCENTRATED).at(q, shape)
+        return replace(bounds, spread=CONCENTRATED).value_at(q, shape)
     largest = largest_tracing_probability(d, order, cap)
     return largest_tracing(bounds, largest) if largest > 0 else 0.0
 
@@ -167,16 +167,18 @@ _APPROX = replace(
 )
 
 
-_INSIDE = prior_within(partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound)
+_IN_CLASS = prior_within(
+    partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound
+)
 USER_TRACING: tuple[Bound, ...] = (
     priors.over_prior(
-        _CDP, partial(tracing_value, notion="zcdp"), _INSIDE, priors.D_TWO, letters=_LETTERS
+        _CDP, partial(tracing_value, notion="zcdp"), _IN_CLASS, priors.D_TWO, letters=_LETTERS
     ),
     priors.over_prior(
         _APPROX,
         partial(tracing_value, notion="approx"),
         APPROXIMATE_BUDGET,
-        _INSIDE,
+        _IN_CLASS,
         priors.D_TWO,
         letters=_LETTERS,
     ),

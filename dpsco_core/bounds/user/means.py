@@ -52,9 +52,12 @@ def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
     sampling = moment_scale(setting) * math.sqrt(setting.d / (setting.n * setting.m))
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
-    most = bias.scale + bias.shift  # the mean length of what is clipped
+    # The mean length of the clipped part is at most this.
+    largest_bias = bias.scale + bias.shift
     noise = math.sqrt(setting.d) * plan.noise_std
-    return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+    return Parts(
+        sampling=sampling, bias=min(bias.at_radius(plan.clip_radius), largest_bias), noise=noise
+    )
 
 
 def gaussian_run(plan: ClippedPlan, clipped: Setting) -> Parts:
@@ -77,14 +80,15 @@ def best_pure(setting: Setting) -> Parts:
     """Return the terms of a pure run at the radius at which their sum of squares is least."""
     try:
         plan = UserMeanClipped(tuning="theory").plan(setting)
-    except NotApplicable:  # no finite moment, or no bound on the mean: its hypotheses say so
+    except NotApplicable:
+        # There is no finite moment, or no bound on the mean: the hypotheses say so.
         return void(math.inf)
     return pure_run(plan, of_user_means(setting))
 
 
 def _in_ball(plan: ClippedPlan, parts: Parts) -> tuple[float, ...]:
     """Return these terms of a run whose answer lies in the ball of the plan."""
-    return in_ball(parts, root_sum_square, plan.answer_radius).each
+    return in_ball(parts, root_sum_square, plan.answer_radius).values
 
 
 def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
@@ -108,10 +112,10 @@ def person_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def _enough_people(setting: Setting) -> str:
-    least = math.ceil(setting.d / _epsilon(setting))
-    if setting.n >= least:
+    fewest = math.ceil(setting.d / _epsilon(setting))
+    if setting.n >= fewest:
         return ""
-    return f"The rate needs n >= d/epsilon = {least:,} people, and n={setting.n:,}."
+    return f"The rate needs n >= d/epsilon = {fewest:,} people, and n={setting.n:,}."
 
 
 LETTERS = (

@@ -18,7 +18,11 @@ from dpsco_core.base.cards import (
     BoundCard,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
-from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
+from dpsco_core.bounds.euclidean.conditions import (
+    SAMPLE_SMOOTH,
+    SAMPLE_STRONGLY_CONVEX,
+    failing_everywhere,
+)
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.bounds.user.conditions import condition
@@ -46,7 +50,7 @@ _QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
 def assumptions(slug: str, text: str) -> Hypothesis:
     """Return what the comparison says that a method needs, by its slug there."""
     row = next(row for row in COMPARISON if row.slug == slug)
-    return condition(text, lambda at: " ".join(row.failures(at)))
+    return condition(text, lambda case: " ".join(row.failures(case)))
 
 
 BASSILY_SUN_NEEDS = (
@@ -72,12 +76,12 @@ LOCAL_NEEDS = (
 )
 
 
-def quoted_lower(at: UserLevel) -> tuple[float, float]:
+def quoted_lower(case: UserLevel) -> tuple[float, float]:
     r"""The lower bound of Levy et al. (2021), as quoted, up to its constant.
 
     Section 1 of the paper, which does not give its conditions.
     """
-    return optimal(at, logs=False)
+    return optimal(case, logs=False)
 
 
 _PRIOR = replace(
@@ -141,26 +145,26 @@ def _lower(
     return bound_like(card, evaluate=terms, hypotheses=hypotheses, **changes)
 
 
-def _cut(pair: tuple[float, float], most: float) -> tuple[float, float]:
-    """Return the terms cut, so that their sum is at most `most`."""
-    first = min(pair[0], most)
-    return first, min(pair[1], most - first)
+def _cut(pair: tuple[float, float], ceiling: float) -> tuple[float, float]:
+    """Return the terms cut, so that their sum is at most `ceiling`."""
+    sampling = min(pair[0], ceiling)
+    return sampling, min(pair[1], ceiling - sampling)
 
 
-def lower_rate(at: UserLevel) -> tuple[float, float]:
+def lower_rate(case: UserLevel) -> tuple[float, float]:
     """Return `quoted_lower`, cut at L R: a fixed point has no more excess risk.
 
     The cut is not quoted (theory/lowy-liu-asi.md, 4).
     """
-    return _cut(quoted_lower(at), at.unit)
+    return _cut(quoted_lower(case), case.unit)
 
 
-def _lower_strong(at: UserLevel) -> tuple[float, float]:
-    if at.strong_convexity <= 0:
+def _lower_strong(case: UserLevel) -> tuple[float, float]:
+    if case.strong_convexity <= 0:
         return 0.0, 0.0
     # No point has more excess risk than L R, or than L^2/(2 mu): the risk is above a parabola.
-    most = min(at.unit, at.lipschitz**2 / (2 * at.strong_convexity))
-    return _cut(strong(at, logs=False), most)
+    ceiling = min(case.unit, case.lipschitz**2 / (2 * case.strong_convexity))
+    return _cut(strong(case, logs=False), ceiling)
 
 
 _LOWER = BoundCard(
@@ -189,7 +193,7 @@ USER_LOWER: tuple[Bound, ...] = (
         _LOWER,
         _lower_strong,
         (
-            never(
+            failing_everywhere(
                 "a proof",
                 "The paper calls this rate optimal without naming a lower bound, so that nothing "
                 "is proven here.",

@@ -22,9 +22,9 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_STRONGLY_CONVEX,
     Formula,
     approximate,
-    named,
+    name_terms,
 )
-from dpsco_core.bounds.lq.conditions import EVERYWHERE
+from dpsco_core.bounds.lq.conditions import LIPSCHITZ_EVERYWHERE
 from dpsco_core.bounds.user.conditions import (
     SMALL_DELTA,
     STEP_FITS,
@@ -37,7 +37,8 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 TERMS = ("sampling", "privacy")
-ITEMS_STRONG = ("quadratic",)  # the loss of every item is strongly convex
+# Here the loss of every item is strongly convex.
+ITEMS_STRONG = ("quadratic",)
 NEEDS = ("lipschitz", "diameter")
 ANY_EPSILON = approximate(math.inf)
 SMALL_EPSILON = approximate(10.0)
@@ -45,9 +46,9 @@ LOSSES = (LIPSCHITZ, DIAMETER)
 ALGORITHM_1 = (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH, STEP_FITS, USERS_SGD)
 THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
 # The smoothed loss looks at points around the set.
-THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, EVERYWHERE, USERS_ERM)
+THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, LIPSCHITZ_EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
-_ONE = "Constants are set to 1, and logarithms but that of delta."
+_UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
 _OPTIMAL = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n\sqrt m}\Big)"
 _GROUP = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)"
 Rate = Callable[[UserLevel], tuple[float, float]]
@@ -55,16 +56,16 @@ Pair = tuple[float, float]
 Level = Callable[[Setting], UserLevel | None]
 
 
-def _size(at: UserLevel, logs: bool) -> float:
+def _size(case: UserLevel, logs: bool) -> float:
     r""":math:`\sqrt{d\Lambda}`, or :math:`\sqrt d`."""
-    return math.sqrt(at.d * (at.log_delta if logs else 1.0))
+    return math.sqrt(case.d * (case.log_delta if logs else 1.0))
 
 
-def _rate(at: UserLevel, sampling: float, private: float) -> Pair:
-    return at.unit * sampling, at.unit * private
+def _rate(case: UserLevel, sampling: float, private: float) -> Pair:
+    return case.unit * sampling, case.unit * private
 
 
-def optimal(at: UserLevel, *, logs: bool = True) -> Pair:
+def optimal(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses: the optimal rate.
 
     The risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023) too, under their
@@ -72,28 +73,32 @@ def optimal(at: UserLevel, *, logs: bool = True) -> Pair:
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
-    >>> round(sum(optimal(at)), 7)
+    >>> case = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
+    >>> round(sum(optimal(case)), 7)
     0.0047169
     """
-    private = _size(at, logs) / (at.epsilon * at.n * math.sqrt(at.m))
-    return _rate(at, 1 / math.sqrt(at.total), private)
+    private = _size(case, logs) / (case.epsilon * case.n * math.sqrt(case.m))
+    return _rate(case, 1 / math.sqrt(case.total), private)
 
 
-def linear_time(at: UserLevel, *, logs: bool = True) -> Pair:
+def linear_time(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""Theorem 2.1 (B.1), Algorithm 1, as stated; the rate of Bassily and Sun (2023), Alg. 5.
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6)
-    >>> round(sum(linear_time(at)), 6)
+    >>> case = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6)
+    >>> round(sum(linear_time(case)), 6)
     0.012754
     """
-    root = math.sqrt(at.total)
-    return _rate(at, 1 / (root * math.sqrt(at.epsilon)), _size(at, logs) / (at.epsilon * root))
+    root = math.sqrt(case.total)
+    return _rate(
+        case,
+        1 / (root * math.sqrt(case.epsilon)),
+        _size(case, logs) / (case.epsilon * root),
+    )
 
 
-def linear_time_proven(at: UserLevel) -> Pair:
+def linear_time_proven(case: UserLevel) -> Pair:
     r"""Theorem B.1 as its proof has it: both terms :math:`LR\sqrt{\frac d{nm\varepsilon}}`.
 
     :math:`\frac{R^2}{\eta T_1}` and :math:`d\eta L^2` at :math:`\eta=\frac R{L\sqrt{dmn
@@ -102,15 +107,15 @@ def linear_time_proven(at: UserLevel) -> Pair:
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=100, d=10, epsilon=0.1, delta=1e-6)
-    >>> round(sum(linear_time_proven(at)), 6)
+    >>> case = UserLevel(n=10_000, m=100, d=10, epsilon=0.1, delta=1e-6)
+    >>> round(sum(linear_time_proven(case)), 6)
     0.02
     """
-    each = math.sqrt(at.d / (at.total * at.epsilon))
-    return _rate(at, each, each)
+    term = math.sqrt(case.d / (case.total * case.epsilon))
+    return _rate(case, term, term)
 
 
-def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
+def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""An optimal item-level method with group privacy: footnote 3; the naive user level.
 
     For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
@@ -118,27 +123,27 @@ def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
 
     Examples
     --------
-    >>> at = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
-    >>> round(sum(group_privacy(at)), 6)
+    >>> case = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
+    >>> round(sum(group_privacy(case)), 6)
     0.038169
     """
-    return _rate(at, 1 / math.sqrt(at.total), _size(at, logs) / (at.epsilon * at.n))
+    return _rate(case, 1 / math.sqrt(case.total), _size(case, logs) / (case.epsilon * case.n))
 
 
-def strong(at: UserLevel, *, logs: bool = True) -> Pair:
+def strong(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""Remark 3.6, strongly convex losses, by the reduction of Feldman et al. (2020), section 5.1.
 
     Without logarithms it is what the paper calls optimal, without naming a lower bound.
 
     Examples
     --------
-    >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6, strong_convexity=0.5)
-    >>> [f"{x:.5g}" for x in strong(at)]
+    >>> case = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6, strong_convexity=0.5)
+    >>> [f"{x:.5g}" for x in strong(case)]
     ['2e-05', '2.7631e-06']
     """
-    require(at.strong_convexity > 0, "strong_convexity", "positive", at.strong_convexity)
-    unit = at.lipschitz**2 / at.strong_convexity
-    return unit / at.total, unit * (_size(at, logs) / (at.epsilon * at.n)) ** 2 / at.m
+    require(case.strong_convexity > 0, "strong_convexity", "positive", case.strong_convexity)
+    unit = case.lipschitz**2 / case.strong_convexity
+    return unit / case.total, unit * (_size(case, logs) / (case.epsilon * case.n)) ** 2 / case.m
 
 
 def formula(
@@ -149,8 +154,8 @@ def formula(
     """Return `value` of a `Setting`, and `void` where there is no `UserLevel`."""
 
     def at_setting(setting: Setting) -> tuple[float, ...]:
-        at = level_of(setting)
-        return void if at is None else value(at)
+        case = level_of(setting)
+        return void if case is None else value(case)
 
     return at_setting
 
@@ -164,7 +169,7 @@ def upper(
     level_of: Level = user_level,
     **changes: Any,  # fields of the card
 ) -> Bound:
-    evaluate = named(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
+    evaluate = name_terms(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
     return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
 
 
@@ -179,7 +184,7 @@ THEOREM_3_2_CARD = BoundCard(
     paper=LOWY_2024,
     statement="Theorem 3.2 (C.3)",
     summary="The optimal rate at user level for smooth losses, by accelerated steps on users' "
-    "gradients from which outliers are removed. " + _ONE,
+    "gradients from which outliers are removed. " + _UNIT_CONSTANTS,
     kind="upper",
     quantity="excess risk",
     constant="rate",
@@ -196,7 +201,7 @@ _THEOREM_2_1 = replace(
     name="Phased SGD for users, rate",
     statement="Theorem 2.1 (B.1)",
     summary="The rate of one pass over all items with groups of users, whose outlying answers are "
-    "removed. Its private term falls with the root of n only. " + _ONE,
+    "removed. Its private term falls with the root of n only. " + _UNIT_CONSTANTS,
     latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+"
     r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon\sqrt{nm}}\Big)",
     method="user.phased-sgd",
@@ -207,7 +212,7 @@ _FOOTNOTE_3 = replace(
     name="Group privacy, rate",
     statement="footnote 3, with Feldman et al. 2020",
     summary="The rate of an optimal item-level method that hides all m items of a user, on mildly "
-    "smooth losses: its private term does not fall with m. " + _ONE,
+    "smooth losses: its private term does not fall with m. " + _UNIT_CONSTANTS,
     latex=_GROUP,
     method="user.group-privacy",
 )
@@ -238,7 +243,7 @@ USER_RATES: tuple[Bound, ...] = (
         privacy="none",
         method="",
         loss_class=classes.LIPSCHITZ,
-        evaluate=named(("sampling",), NEEDS, _non_private),
+        evaluate=name_terms(("sampling",), NEEDS, _non_private),
         hypotheses=LOSSES,
     ),
     upper(_THEOREM_2_1, linear_time, ALGORITHM_1),
@@ -263,7 +268,7 @@ USER_RATES: tuple[Bound, ...] = (
         name="Accelerated phased ERM for users on smoothed losses, rate",
         statement="Theorem 4.1 (D.3)",
         summary="The optimal rate at user level for any Lipschitz losses, averaged over a "
-        "small ball first. " + _ONE,
+        "small ball first. " + _UNIT_CONSTANTS,
         method="user.accelerated-nonsmooth",
         loss_class=classes.LIPSCHITZ,
     ),
@@ -276,7 +281,7 @@ USER_RATES: tuple[Bound, ...] = (
         name="Accelerated phased ERM for users, strongly convex, rate",
         statement="Remark 3.6",
         summary="The rate at user level for strongly convex and smooth losses, by the "
-        "reduction of Feldman et al. 2020, section 5.1. " + _ONE,
+        "reduction of Feldman et al. 2020, section 5.1. " + _UNIT_CONSTANTS,
         latex=r"\frac{L^2}\mu\Big(\frac1{nm}+\frac{d\ln(1/\delta)}{\varepsilon^2n^2m}\Big)",
         method="user.accelerated-strong",
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
@@ -292,7 +297,7 @@ USER_RATES: tuple[Bound, ...] = (
         paper=OWN,
         statement="as Lowy et al., equation (18), with the noise of a whole user",
         summary="The rate of phased ERM on full batches without a filter, where a user's "
-        "gradient counts with the Lipschitz constant: that of group privacy. " + _ONE,
+        "gradient counts with the Lipschitz constant: that of group privacy. " + _UNIT_CONSTANTS,
         method="user.clipped-means",
     ),
 )

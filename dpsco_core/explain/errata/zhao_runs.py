@@ -100,7 +100,7 @@ def moment_class() -> Finding:
         setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
         for bias in (printed_bias(setting), directional_bias(setting)):
             radius = bias.best_radius(slope)
-            values.append(bias.at(radius) + slope * radius)
+            values.append(bias.at_radius(radius) + slope * radius)
         rows.append((d, *values, values[0] / values[1], d ** (1 / (2 * order))))
     return Finding(
         sentence="Under the moments in every direction that Theorem 2 assumes, its bias and noise "
@@ -119,7 +119,10 @@ def bias_power() -> Finding:
     for d in (1, 10, 100, 1000):
         radius = 3 * math.sqrt(d)
         setting = unit_setting(d, order, budget=ZCDP(rho=1.0))  # the bias knows no budget
-        paper, sharp = printed_bias(setting).at(radius), directional_bias(setting).at(radius)
+        paper, sharp = (
+            printed_bias(setting).at_radius(radius),
+            directional_bias(setting).at_radius(radius),
+        )
         rows.append((d, radius, paper, sharp, paper / sharp))
     return Finding(
         sentence=f"(55) is {rows[0][4]:.3g} times the sharp bias at d = 1 and {rows[-1][4]:.3g} "

@@ -22,7 +22,7 @@ from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.classes import binding, whom
+from dpsco_core.bounds.classes import binding, name_bound_algorithms
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.need.runs import Progress, Runs, Unknown, point_at, unscaled
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
@@ -278,7 +278,7 @@ def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound])
             low, high = (half, high) if largest(half)[0] > target else (low, half)
         value = _field_value(high, unknown)
     card = bound(largest(low)[1]).card
-    algorithms = whom(card, base.budget if unknown == "n" else None)
+    algorithms = name_bound_algorithms(card, base.budget if unknown == "n" else None)
     return Floor(value=value, bound=card.slug, binds=algorithms, laws=card.laws.words)
 
 

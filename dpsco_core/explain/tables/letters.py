@@ -77,7 +77,7 @@ def symbols(
     row: Bound,
 ) -> tuple[Symbol, ...]:
     """Return the letters of a bound's formula, in the order in which a reader looks them up."""
-    setting = row.seen(bound_setting(point, row))
+    setting = row.setting_of_statement(bound_setting(point, row))
     chance = PROBABILITIES.get(row.card.guarantee)
     row_letters = {letter.token: letter for letter in row.letters}
     if chance is not None and r"\beta" not in row_letters:
@@ -135,7 +135,7 @@ class Condition:
 
 def conditions(point: Scenario, row: Bound) -> tuple[Condition, ...]:
     """Return every condition of a bound at a single point whose problem it is about."""
-    setting = row.seen(bound_setting(point, row))
+    setting = row.setting_of_statement(bound_setting(point, row))
     letters = _letters(setting, row)
     return tuple(
         Condition(text=h.text, failure=h.check(setting), sides=_sides(h.text, letters))

@@ -17,7 +17,7 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.floors.assouad import assouad, overlap
 from dpsco_core.bounds.floors.leakage import leakage
 from dpsco_core.bounds.floors.near import best_tilt, tilts
-from dpsco_core.bounds.floors.terms import near, two_shifts
+from dpsco_core.bounds.floors.terms import near_floor, two_shifts
 from dpsco_core.bounds.floors.van_trees import (
     bessel_zero,
     costs,
@@ -112,7 +112,7 @@ def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
 
 
 def test_the_best_tilt_of_log_normal_data_is_the_printed_one() -> None:
-    best = near(setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
+    best = near_floor(setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
     assert best is not None
     assert (round(best[1].level, 5), best[1].tilt) == (4.95614, 0.4)
 
@@ -300,7 +300,7 @@ def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
     told: list[str] = []
     base = setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
     for which in BOUNDS:
-        if which.seen(base).law is not None:
+        if which.setting_of_statement(base).law is not None:
             told.append(which.card.name)
         assert which.card.of_law == which.card.name.startswith("Floor ")
     assert len(told) == 15 and all(name.startswith("Floor ") for name in told)
@@ -357,4 +357,4 @@ def test_floors_fall_with_n_and_budget_and_rise_with_the_radius() -> None:
 
 def test_a_floor_near_the_data_is_about_single_values_alone() -> None:
     at = setting("log-normal", 10_000, 20, 2.0, DEFAULT)
-    assert near(at, "zcdp") is not None and near(replace(at, m=7), "zcdp") is None
+    assert near_floor(at, "zcdp") is not None and near_floor(replace(at, m=7), "zcdp") is None

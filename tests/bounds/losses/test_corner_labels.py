@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.corner_labels import (
     CORNER_RISKS,
     CornerBounds,
@@ -18,7 +19,6 @@ from dpsco_core.bounds.losses.corner_labels import (
     logistic_excess,
     missed,
 )
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.catalogue import bound
 from dpsco_core.data import CornerLabels
 from dpsco_core.geometry.geometries import Geometry
@@ -60,7 +60,7 @@ def test_the_simplex_has_the_values_of_its_page(
 ) -> None:
     made = bounds_at(at, level, problem)
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert made.at(made.best()) == pytest.approx(value, abs=0.6 * digit)
+    assert made.value_at(made.best()) == pytest.approx(value, abs=0.6 * digit)
 
 
 def plain_missed(d: int, level: Level, b: int) -> float:
@@ -115,7 +115,7 @@ def test_the_simplex_by_sums_over_every_count(level: Level, problem: str) -> Non
     assert row.failures(at) == ()
     fixed = row.value(replace(at, spike_probability=0.05))
     assert fixed == pytest.approx(plain(n, d, order, level, problem, 0.05), rel=1e-5)
-    assert row.elsewhere(replace(at, constraint=None))
+    assert row.set_failure(replace(at, constraint=None))
 
 
 @pytest.mark.parametrize("problem", [Hinge, Logistic])
@@ -153,7 +153,7 @@ def attack(seed: int, draws: int) -> float:
     problem = ("hinge", "logistic")[rng.integers(2)]
     made = bounds_at((n, d, float(rng.uniform(2, 10))), level, problem)
     q = min(1.0, made.best() * float(10 ** rng.uniform(-0.7, 0.7)))
-    value, size = made.at(q), q ** (-1 / made.moment_order)
+    value, size = made.value_at(q), q ** (-1 / made.moment_order)
     counts = rng.binomial(n, q, size=draws).astype(float)
     # The exponential mechanism for the number of votes, and noisy votes.
     strength = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)

@@ -19,8 +19,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.one_hot import OneHotBounds
-from dpsco_core.bounds.losses.signs import Level, unlearnt
+from dpsco_core.bounds.losses.signs import unlearnt
 from dpsco_core.data import OneHot
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.geometry.geometries import Geometry

@@ -12,8 +12,8 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
 from dpsco_core.bounds.instances.assouad import harmonic
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.median import hardest, median_bound
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.catalogue import bound
 from dpsco_core.data.hidden.far_points import FAR, FarPoints
 from dpsco_core.geometry.geometries import Geometry
@@ -88,8 +88,8 @@ def test_the_bound_is_about_the_ball() -> None:
     row = bound("lower.sco.geometric-median-cdp")
     at = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
     box = replace(at, constraint=Geometry(kind="linf").constraint(20, 1.0))
-    assert row.elsewhere(box)
-    assert not row.elsewhere(at)
+    assert row.set_failure(box)
+    assert not row.set_failure(at)
 
 
 def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:

@@ -18,13 +18,14 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.bounds.instances import distance, packing, two_sided
+from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.sets import (
     blocks_of,
     corners_of,
     lq_signs_of,
     touches_at_signs,
 )
-from dpsco_core.bounds.instances.words import Argument, Level, best, words_bound
+from dpsco_core.bounds.instances.words import Argument, best, words_bound
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import Geometry
 
@@ -65,8 +66,8 @@ def answers(
     yield loss(np.broadcast_to(centre, words.shape))
     yield loss(np.zeros_like(words) if body.contains(np.zeros(body.d)) else words * 0 + centre)
     length = float(np.linalg.norm(words[0]))
-    if len(level) == 1:  # a replaced spike moves the sum by twice its length
-        noise = 2 * length / math.sqrt(2 * level[0]) * rng.standard_normal(words.shape)
+    if not isinstance(level, tuple):  # a replaced spike moves the sum by twice its length
+        noise = 2 * length / math.sqrt(2 * level) * rng.standard_normal(words.shape)
     else:  # in the l1 norm: twice its sum of sizes
         width = 2 * float(np.abs(words[0]).sum()) / level[0]
         noise = rng.laplace(scale=width, size=words.shape)
@@ -78,7 +79,7 @@ def answers(
     yield loss(np.array([body.project(x) for x in scaled]))
     # The exponential mechanism over the words; its score is how many spikes are the word. Range:
     # epsilon for pure privacy, and sqrt(8 rho) for rho-zCDP.
-    budget = math.sqrt(8 * level[0]) if len(level) == 1 else level[0]
+    budget = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
     right = rng.uniform(size=DRAWS) < 1 / (1 + (len(every) - 1) * np.exp(-budget / 2 * counts))
     wrong = (secret + rng.integers(1, len(every), size=DRAWS)) % len(every)
     picked = every[np.where(right, secret, wrong)]
@@ -104,15 +105,15 @@ def bounds_on(
         assert touches_at_signs(body)
         d = body.d
         if argument == "approx":
-            epsilon, delta = level
+            epsilon, delta = epsilon_delta(level)
             at = packing.best("linear", n, d, p, epsilon, delta, 1.0) if q is None else q
             value = packing.packing("linear", at, n, d, p, epsilon, delta)
         elif argument == "two-sided":
-            at = two_sided.best(n, d, p, level[0], 1.0, "linear") if q is None else q
-            value = two_sided.two_sided(at, n, d, p, level[0], "linear")
+            at = two_sided.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
+            value = two_sided.two_sided(at, n, d, p, rho_of(level), "linear")
         else:
-            at = distance.best(n, d, p, level[0], 1.0, "linear") if q is None else q
-            value = distance.fano_distance(at, n, d, p, level[0], "linear")
+            at = distance.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
+            value = distance.fano_distance(at, n, d, p, rho_of(level), "linear")
         proven.append((value * body.l2_radius, at))
     return max(proven)
 
@@ -131,7 +132,7 @@ def attack(seed: int) -> tuple[str, float]:
     n = round(10 ** rng.uniform(0.3, 3.5))
     p = float(rng.choice([2.0, 2.5, 3.0, 4.0, 8.0, 30.0]))
     arguments: tuple[Argument, ...] = ("two-sided", "fano")
-    level: Level = (float(10 ** rng.uniform(-4, 1.3)),)
+    level: Level = float(10 ** rng.uniform(-4, 1.3))
     if rng.uniform() < 0.4:
         arguments = ("approx",)
         level = (float(10 ** rng.uniform(-1.5, 0.8)), float(rng.choice([0.0, 1e-9, 1e-4])))

@@ -18,13 +18,14 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import wrightomega
 from scipy.stats import binom
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances import two_sided
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.lq_signs import SignWords
 from dpsco_core.bounds.instances.words import (
     Argument,
-    Level,
     WordPrior,
     best,
     left_after,
@@ -53,7 +54,7 @@ def words_on(kind: str, d: int) -> WordPrior:
 
 
 def level_of(at: At, argument: Argument) -> Level:
-    return at[4:] if argument == "approx" else (at[3],)
+    return at[4:] if argument == "approx" else at[3]
 
 
 def value(kind: str, argument: Argument, at: At) -> float:
@@ -334,14 +335,14 @@ def test_at_exponent_2_the_bound_is_that_of_the_l2_ball() -> None:
     n, d, p, rho, *_ = S1
     words = SignWords(d=d, exponent=2 - 1e-9)
     ball = two_sided.two_sided(two_sided.best(n, d, p, rho, 1.0, "linear"), n, d, p, rho, "linear")
-    q = best(words, "two-sided", n, p, (rho,), 1.0)
-    assert words_bound(words, "two-sided", q, n, p, (rho,)) == pytest.approx(ball, rel=1e-3)
+    q = best(words, "two-sided", n, p, rho, 1.0)
+    assert words_bound(words, "two-sided", q, n, p, rho) == pytest.approx(ball, rel=1e-3)
 
 
 def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
-    left = left_after(BlockWords(groups=1), "two-sided", (0.1,))
+    left = left_after(BlockWords(groups=1), "two-sided", 0.1)
     counts = np.arange(10.0)
-    ball = two_sided.curve(5, "linear").at(0.1 * (1 - 2**-5) * counts**2)
+    ball = two_sided.curve(5, "linear").value_at(0.1 * (1 - 2**-5) * counts**2)
     assert left(counts) == pytest.approx(ball, abs=2e-4)
 
 
@@ -367,7 +368,7 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     assert real > 1.2 * solid(kappa * (1 - 1 / count))  # the solid simplex without the corner 0
     rho = 0.3
     for kind in ("l1", "simplex", "solid", "blocks", "1.5"):
-        left = left_after(words_on(kind, d), "two-sided", (rho,))
+        left = left_after(words_on(kind, d), "two-sided", rho)
         risk, count = channel(kind, d)
         for b in range(1, 5):
             loss = risk(rho * (1 - 1 / count) * b * b)
@@ -377,7 +378,17 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     # An l_q ball is smaller than the factor of q >= 2 says: d^(1/2 - 1/q) < 1 is no circumradius.
     words = SignWords(d=d, exponent=1.5)
     assert words.start < math.sqrt(d)
-    left = left_after(words_on("simplex", d), "two-sided", (rho,))
+    left = left_after(words_on("simplex", d), "two-sided", rho)
     counts = np.arange(201)
     whole = float(binom.pmf(counts, 200, 0.025) @ left(counts.astype(float)))
     assert float(left(np.array([5.0]))[0]) < 0.3 * whole  # the mean number of spikes for B
+
+
+def test_an_argument_refuses_the_level_of_other_algorithms() -> None:
+    words = CornerWords(d=5, signed=True)
+    for argument, level in (("fano", (1.0, 0.0)), ("two-sided", 0.0), ("fano", math.nan)):
+        with pytest.raises(InvalidInput, match="level must be a positive rho, got level="):
+            left_after(words, argument, level)  # type: ignore[arg-type]
+    for level in (0.5, (0.0, 1e-6), (1.0, 1.0), (1.0, -0.1)):
+        with pytest.raises(InvalidInput, match="level must be a positive epsilon and a delta"):
+            left_after(words, "approx", level)  # type: ignore[arg-type]

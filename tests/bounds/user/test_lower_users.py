@@ -13,13 +13,13 @@ from scipy.stats import binom
 
 from dpsco_core.bounds.instances import packing, two_sided
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     expectile,
     largest_tracing_probability,
     tracing_shape,
 )
-from dpsco_core.bounds.losses.signs import Level
 from dpsco_core.bounds.user.lower_spikes import hardest_spikes, user_values
 from dpsco_core.bounds.user.lower_tracing import UserTracing, largest_tracing, mean_root
 from dpsco_core.catalogue import bound
@@ -121,7 +121,7 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
     assert row.failures(at) == ()
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
     exact = plain_tracing(n, m, d, order, level, 0.2, 5.0)
-    assert bounds.at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
+    assert bounds.value_at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
     # On data: the shape of these, and their spread.
     fixed = row.value(replace(at, spike_probability=0.2))
     own = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
@@ -138,7 +138,9 @@ def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
     def loss(b: int) -> float:
         if isinstance(level, tuple):
             return float(packing.losses("l2", d, *level)(np.array([float(b)]))[0])
-        return float(two_sided.curve(d, "l2").at(np.array([level * b * b * (1 - 2.0**-d)]))[0])
+        return float(
+            two_sided.curve(d, "l2").value_at(np.array([level * b * b * (1 - 2.0**-d)]))[0]
+        )
 
     losses = np.array([loss(b) for b in range(n + 1)])
 
@@ -193,7 +195,7 @@ def attack_tracing(seed: int, draws: int) -> float:
     shape = tracing_shape(d, order)
     most = largest_tracing_probability(d, order, math.inf, CONCENTRATED)
     q = bounds.best(most, np.array([shape])) if rng.random() < 0.5 else most * rng.random()
-    value = bounds.at(q, np.array([shape]))
+    value = bounds.value_at(q, np.array([shape]))
     law = Tracing(d=d, moment_order=order, spike_probability=q, shape=shape, spread=CONCENTRATED)
     size = q ** (-1 / order)
     errors: dict[tuple[float, float], list[float]] = {}

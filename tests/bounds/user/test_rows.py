@@ -369,7 +369,7 @@ def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
 def test_bounds_at_user_level_do_not_pool():
     at = users(10**5, 50)
     for bound in USER_BOUNDS:
-        assert bound.seen(at) is at
+        assert bound.setting_of_statement(at) is at
     private = ROWS["upper.user.group-privacy"].terms(at)["privacy"]
     assert private == ROWS["upper.user.group-privacy"].terms(replace(at, m=1))["privacy"]
 
