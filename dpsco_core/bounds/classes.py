@@ -33,7 +33,7 @@ def whom(card: BoundCard, budget: Budget | None = None) -> str:
     >>> from dpsco_core.catalogue import bound
     >>> from dpsco_core.privacy import PureDP
     >>> whom(bound("lower.mean.tracing-cdp").card, PureDP(epsilon=1.0))
-    'zCDP algorithm (rho=0.5)'
+    'zCDP algorithm (rho=0.4621)'
     """
     match card.privacy:
         case "none":

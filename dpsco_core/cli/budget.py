@@ -6,11 +6,13 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.budgets import (
+    Composed,
     Point,
     allocated,
     batched,
     composed,
     conversions,
+    laplace_conversion,
     shuffling,
     subsampled,
 )
@@ -65,7 +67,8 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                 "epsilon": c.epsilon,
                 "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
             }
-            for c in conversions(point)
+            for c in (*conversions(point), laplace_conversion(point))
+            if c is not None
         ],
     }
     releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])
@@ -81,6 +84,7 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
             # The theorem is for many small releases, and proves less than a sum for few large ones.
             if name != "advanced" or composition.advanced < composition.basic
         ]
+        numbers["total"] = _rho_of_all(composition)
     records, batch = inputs["records"], inputs["batch"]
     if batch is not None and records is None:
         raise InvalidInput("records must be given with batch, got records=none.")
@@ -109,6 +113,13 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
     if inputs["steps"] is not None:
         numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
     return numbers
+
+
+def _rho_of_all(composition: Composed) -> dict[str, float]:
+    """Return the sum of rho over all releases; of Laplace noise by itself under a pure budget."""
+    count, laplace = composition.releases, composition.laplace_rho
+    total = {"rho": count * composition.rho}
+    return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
 def _allocation(point: Point, steps: int) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from dpsco_core.privacy.budget import (
     gaussian_rho,
     zcdp_rho,
 )
+from dpsco_core.privacy.concentration import choice_epsilon_of
 
 # Exponential mechanisms in their order: the epsilon of one, and how many of them in a row.
 Choices = tuple[tuple[float, int], ...]
@@ -48,9 +49,10 @@ _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 def choice_epsilon(rho: float, count: int = 1) -> float:
     r"""Return the epsilon of each of `count` exponential mechanisms that are jointly rho-zCDP.
 
-    :math:`\sqrt{8\rho/k}` (Cesar and Rogers 2021, Rogers and Steinke 2021).
+    :math:`\sqrt{8\rho/k}` (Cesar and Rogers 2021, Rogers and Steinke 2021), or that of any pure
+    release where it is larger: see `choice_rho`.
     """
-    return math.sqrt(8 * rho / count)
+    return choice_epsilon_of(rho / count)
 
 
 def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
@@ -262,7 +264,7 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
     r"""Return the largest total rho whose shares meet a zCDP or an (epsilon, delta) budget.
 
     A share f of it in k exponential mechanisms makes each of them
-    :math:`\sqrt{8f\rho/k}`-DP; the Gaussian releases get the rest. Rounded down.
+    :math:`\sqrt{8f\rho/k}`-DP (`choice_epsilon`); the Gaussian releases get the rest. Rounded down.
 
     Parameters
     ----------

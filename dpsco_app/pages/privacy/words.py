@@ -9,7 +9,14 @@ from dpsco_app.pages.privacy.state import View
 from dpsco_app.parts.options import at_most, budget_text, number_text
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
+from dpsco_core.explain.budgets import (
+    Composed,
+    Conversion,
+    Point,
+    Shuffled,
+    laplace_conversion,
+    promises,
+)
 from dpsco_core.explain.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
@@ -143,7 +150,12 @@ def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
     """Return how much Gaussian noise the budget asks for."""
     first, last = converted[0], converted[-1]
     if point.kind == "pure":
-        return f"It implies ρ = {last.rho:.4g}. Gaussian noise cannot give pure DP."
+        laplace = laplace_conversion(point)
+        assert laplace is not None
+        return (
+            f"It implies ρ = {last.rho:.4g}, and with Laplace noise {laplace.rho:.4g}. Gaussian "
+            "noise cannot give pure DP."
+        )
     noise = f"Gaussian noise within it is {last.noise_multiplier:.4g} times the sensitivity"
     if point.kind == "zcdp":
         return f"{noise}."
