@@ -16,6 +16,7 @@ from dpsco_core.explain.budgets import (
     shuffling,
     subsampled,
 )
+from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
 
 FLAGS = {
@@ -66,9 +67,18 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                 "rho": c.rho,
                 "epsilon": c.epsilon,
                 "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
+                "mu": None if point.kind == "pure" else c.mu,
             }
             for c in (*conversions(point), laplace_conversion(point))
             if c is not None
+        ],
+        "attacker": [
+            {
+                "false_alarms": row.false_alarms,
+                "least_misses": row.least_misses,
+                "gaussian_least_misses": row.gaussian_least_misses,
+            }
+            for row in odds(point.budget)
         ],
     }
     releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])

@@ -18,7 +18,10 @@ from dpsco_core.privacy.amplification import Route, amplify
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
     RHO_MAX,
+    ZCDP,
     ApproxDP,
+    Budget,
+    PureDP,
     gaussian_epsilon,
     gaussian_rho,
     repeated_pure_epsilon,
@@ -60,6 +63,13 @@ class Point:
         else:
             real("epsilon", self.epsilon, 1e-6, EPSILON_MAX)
 
+    @property
+    def budget(self) -> Budget:
+        """The budget itself, in its notion."""
+        if self.kind == "approx":
+            return ApproxDP(epsilon=self.epsilon, delta=self.delta)
+        return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
@@ -75,6 +85,11 @@ class Conversion:
     def noise_multiplier(self) -> float:
         """Of a Gaussian release that spends rho."""
         return noise_multiplier(self.rho)
+
+    @property
+    def mu(self) -> float:
+        r"""The distance of the two unit Gaussians that such releases are: :math:`\sqrt{2\rho}`."""
+        return math.sqrt(2 * self.rho)
 
 
 def conversions(point: Point) -> tuple[Conversion, ...]:

@@ -30,7 +30,8 @@ from dpsco_core.privacy.entries import (
     Entry,
     pure_share,
 )
-from dpsco_core.privacy.selection import Choices, selection_delta, selection_epsilon
+from dpsco_core.privacy.losses import Choices
+from dpsco_core.privacy.selection import selection_delta, selection_epsilon
 
 # rho of Gaussian noise, epsilon and rho of pure releases, epsilon and delta of approximate ones,
 # and rho of shaped noise.

@@ -273,6 +273,7 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
     titles = [
         "budget",
         "conversions",
+        "attacker",
         "composition",
         "total",
         "shuffling",
@@ -287,6 +288,14 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
     assert document["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
     pure = printed(capsys, "--epsilon", "2", "--delta", "0")
     assert pure["budget"] == {"kind": "pure", "delta": 1e-6, "epsilon": 2.0}
+    rho = rows[-1].rho
+    assert document["conversions"][-1]["mu"] == math.sqrt(2 * rho)  # type: ignore[index]
+    gaussian = document["attacker"][1]["gaussian_least_misses"]  # type: ignore[index]
+    assert gaussian == pytest.approx(0.981675, abs=5e-7)
+    attacker: list[dict[str, float]] = pure["attacker"]  # type: ignore[assignment]
+    assert {row["gaussian_least_misses"] for row in attacker} == {None}
+    least = [max(1 - math.exp(2) * x, math.exp(-2) * (1 - x)) for x in (0.001, 0.01, 0.1)]
+    assert [row["least_misses"] for row in attacker] == pytest.approx(least)
     assert printed(capsys, "--rho", "0.5")["budget"] == {"kind": "zcdp", "delta": 1e-6, "rho": 0.5}
     assert main(["budget", "--rho", "0.5", "--releases", "3"]) == 0
     text = capsys.readouterr().out
