@@ -34,7 +34,7 @@ def name_bound_algorithms(card: BoundCard, budget: Budget | None = None) -> str:
     >>> from dpsco_core.catalogue import bound
     >>> from dpsco_core.privacy import PureDP
     >>> name_bound_algorithms(bound("lower.mean.tracing-cdp").card, PureDP(epsilon=1.0))
-    'zCDP algorithm (rho=0.5)'
+    'zCDP algorithm (rho=0.4621)'
     """
     match card.privacy:
         case "none":

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from dpsco_core.audit.attacks import Attack, attack
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
@@ -65,8 +66,10 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    _, achieved = attack(result, task.confidence)
     if not chosen.json:
         _print_findings(task, result)
+        _print_attack(achieved)
         return
     print_json(
         {
@@ -81,6 +84,17 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "verdict": result.verdict,
             "caught_at": result.caught_at,
             "notes": notes(result),
+            "attack": {
+                "false_alarms": achieved.false_alarms,
+                "negatives": achieved.negatives,
+                "misses": achieved.misses,
+                "positives": achieved.positives,
+                "confidence": achieved.confidence,
+                "false_alarm_interval": achieved.alarm_interval,
+                "miss_interval": achieved.miss_interval,
+                "least_misses": achieved.least_misses,
+                "verdict": "refuted" if achieved.refutes else "not refuted",
+            },
             "looks": [
                 {
                     "trials": e.runs,
@@ -137,6 +151,18 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
     print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
     for note in notes(result):
         print(f"note: {note}")
+
+
+def _print_attack(achieved: Attack) -> None:
+    """Print the attack of the runs on the trade-off curve of the claim."""
+    alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
+    verdict = "refuted" if achieved.refutes else "not refuted"
+    print(
+        f"As an attack: {number(100 * achieved.alarm_share)} % false alarms, "
+        f"{number(100 * achieved.miss_share)} % misses. At most {number(100 * alarms)} % and "
+        f"{number(100 * misses)} %, where the claim's trade-off curve allows no fewer misses than "
+        f"{number(100 * achieved.least_misses)} %: {verdict}."
+    )
 
 
 def notes(result: AuditFindings) -> list[str]:

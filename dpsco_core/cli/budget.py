@@ -6,14 +6,17 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.budgets import (
+    Composed,
     Point,
     allocated,
     batched,
     composed,
     conversions,
+    laplace_conversion,
     shuffling,
     subsampled,
 )
+from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
 
 FLAGS = {
@@ -64,8 +67,18 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                 "rho": c.rho,
                 "epsilon": c.epsilon,
                 "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
+                "mu": None if point.kind == "pure" else c.mu,
             }
-            for c in conversions(point)
+            for c in (*conversions(point), laplace_conversion(point))
+            if c is not None
+        ],
+        "attacker": [
+            {
+                "false_alarms": row.false_alarms,
+                "least_misses": row.least_misses,
+                "gaussian_least_misses": row.gaussian_least_misses,
+            }
+            for row in odds(point.budget)
         ],
     }
     releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])
@@ -81,6 +94,7 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
             # The theorem is for many small releases, and proves less than a sum for few large ones.
             if name != "advanced" or composition.advanced < composition.basic
         ]
+        numbers["total"] = _rho_of_all(composition)
     records, batch = inputs["records"], inputs["batch"]
     if batch is not None and records is None:
         raise InvalidInput("records must be given with batch, got records=none.")
@@ -109,6 +123,13 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
     if inputs["steps"] is not None:
         numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
     return numbers
+
+
+def _rho_of_all(composition: Composed) -> dict[str, float]:
+    """Return the sum of rho over all releases; of Laplace noise by itself under a pure budget."""
+    count, laplace = composition.releases, composition.laplace_rho
+    total = {"rho": count * composition.rho}
+    return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
 def _allocation(point: Point, steps: int) -> dict[str, Any]:

@@ -18,13 +18,17 @@ from dpsco_core.privacy.amplification import Route, amplify
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
     RHO_MAX,
+    ZCDP,
     ApproxDP,
+    Budget,
+    PureDP,
     gaussian_epsilon,
     gaussian_rho,
     repeated_pure_epsilon,
     zcdp_epsilon,
     zcdp_rho,
 )
+from dpsco_core.privacy.concentration import laplace_rho, pure_rho
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.privacy.subsampling import batched_gaussian_epsilon, subsample
 
@@ -59,14 +63,21 @@ class Point:
         else:
             real("epsilon", self.epsilon, 1e-6, EPSILON_MAX)
 
+    @property
+    def budget(self) -> Budget:
+        """The budget itself, in its notion."""
+        if self.kind == "approx":
+            return ApproxDP(epsilon=self.epsilon, delta=self.delta)
+        return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
     """One way between rho and (epsilon, delta)."""
 
     # Bun and Steinke's formula, the best one for every zCDP mechanism, the exact curve of Gaussian
-    # noise
-    name: Literal["paper", "tight", "gaussian"]
+    # noise, the exact rho of Laplace noise
+    name: Literal["paper", "tight", "gaussian", "laplace"]
     rho: float  # what it allows to spend
     epsilon: float  # what it proves at the point's delta
 
@@ -75,13 +86,19 @@ class Conversion:
         """Of a Gaussian release that spends rho."""
         return noise_multiplier(self.rho)
 
+    @property
+    def mu(self) -> float:
+        r"""The distance of the two unit Gaussians that such releases are: :math:`\sqrt{2\rho}`."""
+        return math.sqrt(2 * self.rho)
+
 
 def conversions(point: Point) -> tuple[Conversion, ...]:
     r"""Return what each conversion makes of a budget.
 
     An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
-    at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP: the same as that, without the
-    Gaussian curve, which such noise does not have, and never above the pure epsilon itself.
+    at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP in the papers and
+    :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP at best: the same as that, without the Gaussian
+    curve, which such noise does not have, and never above the pure epsilon itself.
 
     Examples
     --------
@@ -98,15 +115,35 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
             Conversion(name="tight", rho=zcdp_rho(e, delta), epsilon=e),
             Conversion(name="gaussian", rho=gaussian_rho(e, delta), epsilon=e),
         )
-    pure = point.kind == "pure"
-    rho, largest = (e * e / 2, e) if pure else (point.rho, math.inf)
-    converted = (
-        Conversion(name="paper", rho=rho, epsilon=min(largest, zcdp_epsilon(rho, delta, "paper"))),
-        Conversion(name="tight", rho=rho, epsilon=min(largest, zcdp_epsilon(rho, delta))),
+    if point.kind == "pure":
+        printed, rho = e * e / 2, pure_rho(e)
+        return (
+            Conversion(
+                name="paper", rho=printed, epsilon=min(e, zcdp_epsilon(printed, delta, "paper"))
+            ),
+            Conversion(name="tight", rho=rho, epsilon=min(e, zcdp_epsilon(rho, delta))),
+        )
+    rho = point.rho
+    return (
+        Conversion(name="paper", rho=rho, epsilon=zcdp_epsilon(rho, delta, "paper")),
+        Conversion(name="tight", rho=rho, epsilon=zcdp_epsilon(rho, delta)),
+        Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)),
     )
-    if pure:
-        return converted
-    return (*converted, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
+
+
+def laplace_conversion(point: Point) -> Conversion | None:
+    """Return what Laplace noise of a pure budget is in zCDP; None for any other budget.
+
+    Examples
+    --------
+    >>> conversion = laplace_conversion(Point(kind="pure", epsilon=0.1))
+    >>> round(conversion.rho, 8)
+    0.00483742
+    """
+    if point.kind != "pure":
+        return None
+    e, rho = point.epsilon, laplace_rho(point.epsilon)
+    return Conversion(name="laplace", rho=rho, epsilon=min(e, zcdp_epsilon(rho, point.delta)))
 
 
 def approximate(point: Point) -> Point:
@@ -203,6 +240,9 @@ class Composed:
     # pure the optimal composition of `repeated_pure_epsilon`
     exact: float
     rho: float  # rho of one release
+    # the same for Laplace noise, the most common pure release; None for
+    # a budget that is not pure
+    laplace_rho: float | None
     # where `basic` is read: 0 for pure releases, whose epsilons add up without a delta
     basic_delta: float
 
@@ -213,7 +253,7 @@ def composed(point: Point, releases: int) -> Composed:
     A pure budget is that of any :math:`\varepsilon`-DP releases. Basic:
     :math:`k\varepsilon`, at a delta of 0. Advanced:
     :math:`\varepsilon\sqrt{2k\ln(1/\delta)} + k\varepsilon(e^\varepsilon-1)`. zCDP: each has
-    :math:`\rho=\varepsilon^2/2`.
+    :math:`\rho=\varepsilon\tanh(\varepsilon/2)`, and with Laplace noise that of `laplace_rho`.
 
     Any other budget is that of Gaussian releases, which have the largest rho that it allows. Basic:
     each is :math:`(\varepsilon_0, \delta/k)`-DP. Advanced: each is
@@ -228,7 +268,7 @@ def composed(point: Point, releases: int) -> Composed:
     [21.23, 17.09, 2.14, 1.99]
     >>> bounds = composed(Point(kind="pure", epsilon=1.0), 10)
     >>> [round(x, 2) for x in (bounds.basic, bounds.advanced, bounds.zcdp, bounds.exact)]
-    [10.0, 33.81, 20.55, 10.0]
+    [10.0, 33.81, 19.55, 10.0]
     """
     whole("releases", releases, 1, MOST_RELEASES)
     rho, delta = conversions(point)[-1].rho, point.delta
@@ -244,6 +284,7 @@ def composed(point: Point, releases: int) -> Composed:
         doubled = gaussian_epsilon(rho, delta / (2 * releases))
         slack, basic_delta = delta / 2, delta
         exact = gaussian_epsilon(releases * rho, delta)
+    laplace = laplace_conversion(point)
     growth = math.expm1(doubled) if doubled < 700 else math.inf
     return Composed(
         releases=releases,
@@ -253,6 +294,7 @@ def composed(point: Point, releases: int) -> Composed:
         zcdp=zcdp_epsilon(releases * rho, delta),
         exact=exact,
         rho=rho,
+        laplace_rho=None if laplace is None else laplace.rho,
         basic_delta=basic_delta,
     )
 

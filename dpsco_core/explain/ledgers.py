@@ -6,7 +6,7 @@ from itertools import groupby
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, zcdp_epsilon
-from dpsco_core.privacy.entries import Entry
+from dpsco_core.privacy.entries import PURE, Entry
 from dpsco_core.runs.study import Cell, Outcome, canonical, run_with_ledger
 from dpsco_core.scenario import Scenario
 
@@ -82,17 +82,19 @@ def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...
 
 def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
     """Return what each entry costs, in one notion: rho or epsilon."""
-    if isinstance(budget, PureDP):
+    is_pure = [entry.mechanism in PURE for entry in entries]
+    if isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and all(is_pure)):
         return [entry.epsilon for entry in entries]
     if all(entry.rho for entry in entries):
         return [entry.rho for entry in entries]
-    total = math.fsum(entry.rho for entry in entries)
+    rhos = [0.0 if pure else entry.rho for entry, pure in zip(entries, is_pure, strict=True)]
+    total = math.fsum(rhos)
     unit = 0.0
     if total > 0:
         assert isinstance(budget, ApproxDP)
         remaining_delta = budget.delta - math.fsum(entry.delta for entry in entries)
         unit = zcdp_epsilon(total, remaining_delta) / total if remaining_delta > 0 else math.nan
-    return [entry.epsilon + unit * entry.rho for entry in entries]
+    return [entry.epsilon + unit * rho for entry, rho in zip(entries, rhos, strict=True)]
 
 
 def _joint_price(entries: tuple[Entry, ...], prices: list[float]) -> float:

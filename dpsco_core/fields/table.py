@@ -187,7 +187,7 @@ class Fields:
         label="zCDP budget ρ",
         plain="smaller is more private",
         help=r"Zero-concentrated DP: $D_\alpha \le \rho\alpha$ for every order. "
-        r"$\rho = \varepsilon^2/2$ is what $\varepsilon$-DP implies.",
+        r"$\rho = \varepsilon\tanh(\varepsilon/2)$ is what $\varepsilon$-DP implies.",
         shown=lambda s: s.rho is not None,
         offered=series(-4, 1),
         sign=Sign(

@@ -17,11 +17,13 @@ from dpsco_core.privacy.budget import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_rho,
+    laplace_allowance,
     pure_epsilon,
     zcdp_epsilon,
     zcdp_rho,
 )
 from dpsco_core.privacy.composition import compose
+from dpsco_core.privacy.concentration import laplace_rho, pure_rho
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
@@ -92,7 +94,10 @@ __all__ = [
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_rho",
+    "laplace_allowance",
+    "laplace_rho",
     "pure_epsilon",
+    "pure_rho",
     "selection_rho",
     "shuffle_steps",
     "shuffled_steps_delta",

@@ -22,11 +22,12 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, expit, ndtr
 
 from dpsco_core.base.errors import require
+from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, pure_rho
 
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e12  # epsilon^2/2 is a rho for every epsilon up to EPSILON_MAX
+RHO_MAX = 1e12  # above the rho of every pure algorithm up to EPSILON_MAX
 # The exact Gaussian curve is computed to this relative accuracy, and inverted on the safe side.
 CURVE_ACCURACY = 1e-12
 BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
@@ -47,13 +48,14 @@ class PureDP:
         _positive("epsilon", self.epsilon, EPSILON_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
-        r"""Return the implied zCDP guarantee, :math:`\rho = \varepsilon^2/2`.
+        r"""Return the implied zCDP guarantee.
 
         This is an *implication*, the opposite direction of the other classes: Gaussian noise
-        cannot be calibrated to a pure budget. Bun and Steinke (2016), Proposition 1.4; both
-        conversions agree.
+        cannot be calibrated to a pure budget. ``"tight"`` is
+        :math:`\rho = \varepsilon\tanh(\varepsilon/2)`, which randomised response attains (see
+        `pure_rho`), ``"paper"`` is :math:`\varepsilon^2/2` (Bun and Steinke 2016, Proposition 1.4).
         """
-        return ZCDP(rho=self.epsilon**2 / 2)
+        return ZCDP(rho=self.epsilon**2 / 2 if conversion == "paper" else pure_rho(self.epsilon))
 
     def __str__(self) -> str:
         return f"{self.epsilon:.4g}-DP"
@@ -329,14 +331,29 @@ def _paper_rho(epsilon: float, delta: float) -> float:
 def pure_epsilon(budget: Budget) -> float:
     r"""Return an epsilon such that every epsilon-DP algorithm meets `budget`.
 
-    It is :math:`\sqrt{2\rho}` for zCDP (Bun and Steinke 2016, Proposition 1.4), epsilon otherwise,
-    as in the papers; a slightly larger one would do (delta would pay for some of it).
+    For zCDP it is the largest, the solution of :math:`\varepsilon\tanh(\varepsilon/2)=\rho` (see
+    `pure_rho`); the papers have :math:`\sqrt{2\rho}`. Otherwise it is epsilon, as in the papers; a
+    slightly larger one would do (delta would pay for some of it).
     """
     match budget:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
             return epsilon
         case ZCDP(rho=rho):
-            return math.sqrt(2 * rho)
+            return min(pure_epsilon_of(rho), EPSILON_MAX)
+
+
+def laplace_allowance(budget: Budget) -> float:
+    r"""Return the largest epsilon of one release with Laplace noise that meets `budget`.
+
+    Laplace noise costs less zCDP than other releases of its epsilon do: under a zCDP budget it is
+    the solution of :math:`\varepsilon+e^{-\varepsilon}-1=\rho` (see `laplace_rho`), and
+    `pure_epsilon` otherwise.
+    """
+    match budget:
+        case ZCDP(rho=rho):
+            return min(laplace_epsilon(rho), EPSILON_MAX)
+        case _:
+            return pure_epsilon(budget)
 
 
 def gaussian_allowance(budget: Budget) -> float:
@@ -355,7 +372,7 @@ def concentrated_rho(budget: Budget) -> float:
 
     For zCDP it is its rho. For (epsilon, delta) it is the rho of the Gaussian releases that meet
     it, because an (epsilon, delta) guarantee alone is not a concentrated one. For a pure budget it
-    is :math:`\varepsilon^2/2`.
+    is :math:`\varepsilon\tanh(\varepsilon/2)`, the least that every such algorithm has.
     """
     if isinstance(budget, PureDP):
         return budget.to_zcdp().rho

@@ -21,12 +21,22 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.entries import APPROXIMATE, CONCENTRATED, PURE, ROUNDING, Entry
-from dpsco_core.privacy.selection import Choices, selection_delta, selection_epsilon
+from dpsco_core.privacy.concentration import choice_rho
+from dpsco_core.privacy.entries import (
+    APPROXIMATE,
+    CONCENTRATED,
+    PURE,
+    ROUNDING,
+    Entry,
+    pure_share,
+)
+from dpsco_core.privacy.losses import Choices
+from dpsco_core.privacy.selection import selection_delta, selection_epsilon
 
-# rho, pure epsilon, epsilon and delta of approximate releases, and rho of shaped noise.
-Shares = tuple[float, float, float, float, float]
-NO_SHARES: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
+# rho of Gaussian noise, epsilon and rho of pure releases, epsilon and delta of approximate ones,
+# and rho of shaped noise.
+Shares = tuple[float, ...]
+NO_SHARES: Shares = (0.0,) * 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +44,14 @@ class Totals:
     """The total shares of some entries, by kind of release.
 
     `rho` is that of Gaussian noise, whose exact curve is known; `other_rho` that of other
-    concentrated releases, of which only the zCDP guarantee is known. `choices` are the exponential
+    concentrated releases, of which only the zCDP guarantee is known. `pure` is the epsilon of pure
+    releases, `pure_rho` the sum of what each of them costs in rho. `choices` are the exponential
     mechanisms, in their order; `choices_first` says whether only pure releases came before them.
     """
 
     rho: float = 0.0
     pure: float = 0.0
+    pure_rho: float = 0.0
     approximate_epsilon: float = 0.0
     approximate_delta: float = 0.0
     other_rho: float = 0.0
@@ -54,22 +66,21 @@ class Totals:
     @property
     def concentrated(self) -> float:
         """The rho of all releases that have one, pure releases included."""
-        chosen = (epsilon**2 / 8 * count for epsilon, count in self.choices)
-        return math.fsum((self.rho, self.other_rho, self.pure**2 / 2, *chosen))
+        chosen = (choice_rho(epsilon) * count for epsilon, count in self.choices)
+        return math.fsum((self.rho, self.other_rho, self.pure_rho, *chosen))
 
 
 def _share(entry: Entry) -> Shares:
-    is_approximate = entry.mechanism in APPROXIMATE
-    is_shaped = entry.mechanism == "generalized gaussian"
     if entry.mechanism == "exponential":
         return NO_SHARES
-    return (
-        0.0 if is_shaped else entry.rho,
-        entry.epsilon if entry.mechanism in PURE else 0.0,
-        entry.epsilon if is_approximate else 0.0,
-        entry.delta if is_approximate else 0.0,
-        entry.rho if is_shaped else 0.0,
-    )
+    if entry.mechanism in PURE:
+        rho = pure_share(entry.mechanism, entry.epsilon)
+        return (0.0, entry.epsilon, rho, 0.0, 0.0, 0.0)
+    if entry.mechanism in APPROXIMATE:
+        return (0.0, 0.0, 0.0, entry.epsilon, entry.delta, 0.0)
+    if entry.mechanism == "generalized gaussian":
+        return (0.0, 0.0, 0.0, 0.0, 0.0, entry.rho)
+    return (entry.rho, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Tally:
@@ -107,9 +118,10 @@ class Tally:
             choices_first=choices_first and (len(choices) < 2 or not has_block_choices),
             rho=values[0],
             pure=values[1],
-            approximate_epsilon=values[2],
-            approximate_delta=values[3],
-            other_rho=values[4],
+            pure_rho=values[2],
+            approximate_epsilon=values[3],
+            approximate_delta=values[4],
+            other_rho=values[5],
         )
 
     def add(self, entry: Entry) -> None:
@@ -169,8 +181,7 @@ class Tally:
         """Return the increase of each total by `entries`, which all have the same part."""
         share, part = _share(entries[0]), entries[0].part
         for entry in entries[1:]:
-            a, b, c, d, e = (x + y for x, y in zip(share, _share(entry), strict=True))
-            share = (a, b, c, d, e)
+            share = tuple(x + y for x, y in zip(share, _share(entry), strict=True))
         if part is None:
             return share
         dearest = self._dearest.get(part[0], NO_SHARES)
@@ -179,8 +190,7 @@ class Tally:
             share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
         )
         new = _largest(dearest, block_shares)
-        a, b, c, d, e = (x - y for x, y in zip(new, dearest, strict=True))
-        return (a, b, c, d, e)
+        return tuple(x - y for x, y in zip(new, dearest, strict=True))
 
 
 def _choices_of(entry: Entry) -> Choices:
@@ -213,9 +223,8 @@ class _Sum:
         self._total = total
 
 
-def _largest(a: Shares, b: tuple[float, ...]) -> Shares:
-    v, w, x, y, z = (max(p, q) for p, q in zip(a, b, strict=True))
-    return (v, w, x, y, z)
+def _largest(a: Shares, b: Shares) -> Shares:
+    return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 
 def tally(entries: Iterable[Entry]) -> Totals:
@@ -258,10 +267,10 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     Pure shares add in epsilon, and Gaussian shares in rho (adaptive composition, Bun and Steinke
     2016, Lemma 2.3). In an (epsilon, delta) budget Gaussian shares have the exact Gaussian curve,
     unless there are other concentrated releases, of which only the rho is known. Mixed releases of
-    such a budget use the better of basic composition and of zCDP with :math:`\varepsilon^2/2` for
-    the pure part. Exponential mechanisms also have the rules of `selection_delta`. Pure releases
-    alone leave the delta unspent: together they are pure, as long as the sum of their epsilons
-    meets the budget.
+    such a budget use the better of basic composition and of zCDP, in which each pure release has
+    the rho of its mechanism. Exponential mechanisms also have the rules of `selection_delta`. Pure
+    releases alone leave the delta unspent: together they are pure, as long as the sum of their
+    epsilons meets the budget.
 
     Raises `InvalidInput` if an entry has no guarantee in that notion, or all of them together have
     none.

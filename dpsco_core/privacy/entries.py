@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.concentration import laplace_rho, pure_rho
 
 # The relative rounding that sums of shares such as rho/T may have.
 ROUNDING = 1e-12
@@ -41,8 +42,8 @@ class Entry:
     # on a score
     noise: float
     size: int  # number of noisy coordinates, or of choices that exponential mechanisms made
-    # The share in the notion of the mechanism, otherwise 0. Exponential mechanisms have both an
-    # epsilon and the smaller rho that each of them satisfies by itself.
+    # The share in the notion of the mechanism, otherwise 0. Pure releases, exponential mechanisms
+    # among them, have both an epsilon and the rho that each of them satisfies by itself.
     rho: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.0
@@ -82,8 +83,18 @@ APPROXIMATE = (
     "noisy test",
     "tested gaussian",
 )
-# The mechanisms with a zCDP guarantee of their own; pure ones are omitted, see `Ledger.bound_by`.
+# The mechanisms whose share is a rho; pure ones, which have one too, are omitted: see
+# `Ledger.bound_by`.
 CONCENTRATED = {"gaussian", "generalized gaussian"}
+
+
+def pure_share(mechanism: MechanismName, epsilon: float) -> float:
+    """Return the rho that a pure release costs, by its mechanism (theory/pure-releases.md, 4).
+
+    Independent Laplace noise on every entry costs `laplace_rho`. Of the others only what every pure
+    release costs is proven.
+    """
+    return laplace_rho(epsilon) if mechanism == "laplace" else pure_rho(epsilon)
 
 
 def approximate_entry(

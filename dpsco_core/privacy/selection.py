@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -30,16 +29,13 @@ from dpsco_core.privacy.budget import (
     gaussian_rho,
     zcdp_rho,
 )
+from dpsco_core.privacy.concentration import choice_epsilon_of
+from dpsco_core.privacy.losses import CELLS, Choices, LossLaw
 
-# Exponential mechanisms in their order: the epsilon of one, and how many of them in a row.
-Choices = tuple[tuple[float, int], ...]
 # The shares of rho of groups of equal exponential mechanisms, and their numbers, in their order.
 Shares = tuple[tuple[float, int], ...]
 
-CELLS = 24
 MOST_RECURSIVE = 2  # the cost grows by a factor of 48 with each
-MOST_POINTS = 1024  # points of a law of privacy losses; beyond, its lattice becomes coarser
-TAIL = 1e-40  # the mass that is cut off and counted as a total loss of privacy
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -48,9 +44,10 @@ _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 def choice_epsilon(rho: float, count: int = 1) -> float:
     r"""Return the epsilon of each of `count` exponential mechanisms that are jointly rho-zCDP.
 
-    :math:`\sqrt{8\rho/k}` (Cesar and Rogers 2021, Rogers and Steinke 2021).
+    :math:`\sqrt{8\rho/k}` (Cesar and Rogers 2021, Rogers and Steinke 2021), or that of any pure
+    release where it is larger: see `choice_rho`.
     """
-    return math.sqrt(8 * rho / count)
+    return choice_epsilon_of(rho / count)
 
 
 def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
@@ -94,7 +91,7 @@ def selection_delta(
     if choices_first and sum(count for _, count in choices) <= MOST_RECURSIVE:
         epsilons = [own for own, count in choices for _ in range(count)]
         return min(1.0, float(_recursion(rho, epsilons)(np.array([epsilon]))[0]))
-    law = _Losses.of_all(choices)
+    law = LossLaw.of_choices(choices)
     expected_delta = law.weights @ gaussian_deltas(rho, epsilon - law.values)
     return min(1.0, float(expected_delta) + law.lost_mass)
 
@@ -120,110 +117,6 @@ def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
         )
 
     return deltas
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Losses:
-    """A law of privacy losses on the multiples of `spacing`, with a mass of total loss.
-
-    Mass is only moved to the two ends of the cell around it, so that the probability and the mean
-    of the likelihood ratio stay: the curve, a mean of convex functions of it, can only grow.
-    """
-
-    spacing: float
-    first_index: int
-    weights: Vector
-    lost_mass: float = 0.0
-
-    @classmethod
-    def of_all(cls, choices: Choices) -> _Losses:
-        """Return the law of all exponential mechanisms together, by fixed pairs."""
-        laws = [cls.single(epsilon).repeated(count) for epsilon, count in choices]
-        spacing = min((law.spacing for law in laws), default=1.0)
-        total = cls(spacing=spacing, first_index=0, weights=np.ones(1))
-        for law in laws:
-            total = total.plus(law.on_lattice(spacing))
-        return total
-
-    @classmethod
-    def single(cls, epsilon: float) -> _Losses:
-        r"""Return the law of one exponential mechanism.
-
-        The dominating pair has the density :math:`e^{x/2}/(4\sinh(\varepsilon_1/2))` on
-        :math:`|x|\le\varepsilon_1` (Dong, Durfee and Rogers 2020); a cell of width w puts
-        :math:`e^{x/2}\tanh(w/4)/(2\sinh(\varepsilon_1/2))` on each of its ends x.
-        """
-        half = CELLS // 2
-        width = epsilon / half
-        places = np.arange(-half, half + 1)
-        cells = np.full(CELLS + 1, 2.0)
-        cells[[0, -1]] = 1.0
-        # e^(x/2) / (2 sinh(epsilon/2)) without overflow
-        size = np.exp((places * width - epsilon) / 2) / -math.expm1(-epsilon)
-        return cls(spacing=width, first_index=-half, weights=cells * size * math.tanh(width / 4))
-
-    @property
-    def values(self) -> Vector:
-        """The losses, shape (points,)."""
-        return self.spacing * (self.first_index + np.arange(len(self.weights), dtype=np.float64))
-
-    def repeated(self, count: int) -> _Losses:
-        """Return the law of the sum of `count` independent copies."""
-        square, total = self, None
-        while count:
-            if count % 2:
-                total = square if total is None else total.plus(square)
-            count //= 2
-            square = square.plus(square) if count else square
-        assert total is not None
-        return total
-
-    def plus(self, other: _Losses) -> _Losses:
-        """Return the law of the sum with an independent one."""
-        spacing = max(self.spacing, other.spacing)
-        left, right = self.on_lattice(spacing), other.on_lattice(spacing)
-        total = _Losses(
-            spacing=spacing,
-            first_index=left.first_index + right.first_index,
-            weights=np.convolve(left.weights, right.weights),
-            lost_mass=min(1.0, left.lost_mass + right.lost_mass),
-        ).trimmed()
-        return total.on_lattice(2 * spacing) if len(total.weights) > MOST_POINTS else total
-
-    def trimmed(self) -> _Losses:
-        """Return the law without tails: the upper one is a total loss, the lower one moves up."""
-        upper_mass = np.cumsum(self.weights[::-1])[::-1]
-        lower_mass = np.cumsum(self.weights)
-        low = int(np.searchsorted(lower_mass, TAIL, side="right"))
-        high = int(np.count_nonzero(upper_mass > TAIL))
-        if (low == 0 and high == len(self.weights)) or low >= high:
-            return self
-        weights = self.weights[low:high].copy()
-        weights[0] += lower_mass[low - 1] if low else 0.0
-        lost_mass = self.lost_mass + (float(upper_mass[high]) if high < len(upper_mass) else 0.0)
-        return _Losses(
-            spacing=self.spacing,
-            first_index=self.first_index + low,
-            weights=weights,
-            lost_mass=lost_mass,
-        )
-
-    def on_lattice(self, spacing: float) -> _Losses:
-        """Return a law on another lattice whose curve is at least this law's."""
-        if spacing == self.spacing:
-            return self
-        values = self.values
-        lattice_below = np.floor(values / spacing)
-        upper_weights = np.expm1(-(values - lattice_below * spacing)) / math.expm1(-spacing)
-        upper_weights = self.weights * np.clip(upper_weights, 0.0, 1.0)
-        first_index = int(lattice_below[0])
-        places = (lattice_below - first_index).astype(np.intp)
-        weights = np.zeros(int(places[-1]) + 2)
-        np.add.at(weights, places, self.weights - upper_weights)
-        np.add.at(weights, places + 1, upper_weights)
-        return _Losses(
-            spacing=spacing, first_index=first_index, weights=weights, lost_mass=self.lost_mass
-        )
 
 
 @lru_cache(maxsize=4096)
@@ -262,7 +155,7 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
     r"""Return the largest total rho whose shares meet a zCDP or an (epsilon, delta) budget.
 
     A share f of it in k exponential mechanisms makes each of them
-    :math:`\sqrt{8f\rho/k}`-DP; the Gaussian releases get the rest. Rounded down.
+    :math:`\sqrt{8f\rho/k}`-DP (`choice_epsilon`); the Gaussian releases get the rest. Rounded down.
 
     Parameters
     ----------

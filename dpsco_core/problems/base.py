@@ -8,7 +8,13 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.privacy.budget import Budget, concentrated_rho, gaussian_allowance, pure_epsilon
+from dpsco_core.privacy.budget import (
+    Budget,
+    concentrated_rho,
+    gaussian_allowance,
+    laplace_allowance,
+    pure_epsilon,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +132,11 @@ class Setting:
     def pure_epsilon(self) -> float:
         """The total epsilon that pure releases may spend."""
         return pure_epsilon(self.budget)
+
+    @property
+    def laplace_epsilon(self) -> float:
+        """The epsilon that one release with Laplace noise may spend."""
+        return laplace_allowance(self.budget)
 
 
 @dataclass(frozen=True, kw_only=True)

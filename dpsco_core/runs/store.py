@@ -31,7 +31,7 @@ VERSION = 1  # the version of the tables
 # The version of the numbers, a part of every key. Raise it by 1 with any change after which a cell
 # with the same scenario and trial has another error, spends otherwise or reports something else.
 # Existing files stay valid; their cells of other versions are not found, and run again.
-NUMBERS_VERSION = 3
+NUMBERS_VERSION = 4
 PATIENCE = 60.0  # seconds that a writer waits for another one
 PAUSE = 0.01  # seconds
 SCHEMA = """

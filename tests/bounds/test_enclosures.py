@@ -65,7 +65,7 @@ def cwme_cdp(setting: Setting, level: arb) -> arb:
 
 
 def cwme_pure(setting: Setting, level: arb) -> arb:
-    scale = 2 * level * setting.d / (setting.n * arb(setting.pure_epsilon))
+    scale = 2 * level * setting.d / (setting.n * arb(setting.laplace_epsilon))
     return (entries(setting, level) + 2 * setting.d * scale**2).sqrt()
 
 

@@ -208,7 +208,7 @@ def plain_coordinatewise(at, noise, form):
         norm = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
         energy = d * std**2
     else:
-        width = d * moved / at.pure_epsilon
+        width = d * moved / at.laplace_epsilon
         norm = width * math.sqrt(d) * math.log(2 * d / beta)
         energy = 2 * d * width**2
     if form == "expected":

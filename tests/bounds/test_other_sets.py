@@ -220,7 +220,7 @@ def test_the_printed_constants_are_shown_at_the_level_of_the_theorem(noise: str)
             level = setting.gaussian_rho
             signal = math.sqrt(level / d) * n
         else:
-            level = setting.pure_epsilon
+            level = setting.laplace_epsilon
             signal = level * n / d
         if level == 0:
             continue

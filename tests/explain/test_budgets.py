@@ -22,6 +22,7 @@ from dpsco_core.explain.budgets import (
     conversions,
     epsilon_curves,
     guess_ceiling,
+    laplace_conversion,
     promises,
     release_counts,
     shuffling,
@@ -30,7 +31,16 @@ from dpsco_core.explain.budgets import (
 )
 from dpsco_core.explain.ledgers import account, spendings
 from dpsco_core.methods.user.accelerated.batches import batch_plan
-from dpsco_core.privacy import ApproxDP, GaussianNoise, Ledger, PureDP, TestedReleases
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    GaussianNoise,
+    LaplaceNoise,
+    Ledger,
+    PureDP,
+    TestedReleases,
+    laplace_rho,
+)
 from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, gaussian_rho, zcdp_epsilon
 from dpsco_core.privacy.filter.plan import Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -51,8 +61,14 @@ def test_converting_there_and_back_is_the_identity(epsilon: float, delta: float)
 
 def test_a_pure_budget_never_reads_back_as_more() -> None:
     for epsilon in (0.1, 1.0, 10.0):
-        for conversion in conversions(Point(kind="pure", epsilon=epsilon, delta=1e-6)):
-            assert conversion.rho == epsilon**2 / 2 and conversion.epsilon <= epsilon
+        point = Point(kind="pure", epsilon=epsilon, delta=1e-6)
+        printed, tight = conversions(point)
+        assert printed.rho == epsilon**2 / 2 and tight.rho == epsilon * math.tanh(epsilon / 2)
+        laplace = laplace_conversion(point)
+        assert laplace is not None
+        assert laplace.rho == pytest.approx(epsilon + math.exp(-epsilon) - 1, rel=1e-12)
+        assert laplace.epsilon <= tight.epsilon <= printed.epsilon <= epsilon
+    assert laplace_conversion(Point(kind="zcdp")) is None
     names = [c.name for c in conversions(Point(kind="pure", epsilon=0.01, delta=1e-6))]
     assert names == ["paper", "tight"]  # no Gaussian curve: such noise is not Gaussian
 
@@ -85,13 +101,14 @@ def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> N
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
 def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) -> None:
     composition = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
-    assert (composition.basic, composition.basic_delta, composition.rho) == (10.0, 0.0, 0.5)
+    assert (composition.basic, composition.basic_delta) == (10.0, 0.0)
+    assert composition.rho == math.tanh(0.5) and composition.laplace_rho == laplace_rho(1.0)
     # Only ten true answers of ten randomised responses have a loss above 8.
     all_true = (math.e / (1 + math.e)) ** 10
     assert composition.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
     by_hand = math.sqrt(20 * math.log(1 / delta)) + 10 * (math.e - 1)
     assert composition.advanced == pytest.approx(by_hand, rel=1e-12)
-    assert composition.zcdp == zcdp_epsilon(5.0, delta)
+    assert composition.zcdp == zcdp_epsilon(10 * math.tanh(0.5), delta)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +270,16 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object
 
 def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture[str]) -> None:
     document = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
-    titles = ["budget", "conversions", "composition", "shuffling", "subsampling", "batches"]
+    titles = [
+        "budget",
+        "conversions",
+        "attacker",
+        "composition",
+        "total",
+        "shuffling",
+        "subsampling",
+        "batches",
+    ]
     assert list(document) == titles
     assert document["batches"]["epsilon"] == batched(1.0, 1e-6, 10, 1000, 10)  # type: ignore[index]
     rows = conversions(Point(kind="approx"))
@@ -262,6 +288,14 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
     assert document["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
     pure = printed(capsys, "--epsilon", "2", "--delta", "0")
     assert pure["budget"] == {"kind": "pure", "delta": 1e-6, "epsilon": 2.0}
+    rho = rows[-1].rho
+    assert document["conversions"][-1]["mu"] == math.sqrt(2 * rho)  # type: ignore[index]
+    gaussian = document["attacker"][1]["gaussian_least_misses"]  # type: ignore[index]
+    assert gaussian == pytest.approx(0.981675, abs=5e-7)
+    attacker: list[dict[str, float]] = pure["attacker"]  # type: ignore[assignment]
+    assert {row["gaussian_least_misses"] for row in attacker} == {None}
+    least = [max(1 - math.exp(2) * x, math.exp(-2) * (1 - x)) for x in (0.001, 0.01, 0.1)]
+    assert [row["least_misses"] for row in attacker] == pytest.approx(least)
     assert printed(capsys, "--rho", "0.5")["budget"] == {"kind": "zcdp", "delta": 1e-6, "rho": 0.5}
     assert main(["budget", "--rho", "0.5", "--releases", "3"]) == 0
     text = capsys.readouterr().out
@@ -278,6 +312,10 @@ def test_the_command_adds_the_epsilons_of_ten_pure_releases(
         {"accounting": "exact", "epsilon": composition.exact, "delta": 1e-6},
     ]
     assert composition.exact < 10 < composition.zcdp < composition.advanced
+    small = printed(capsys, "--epsilon", "0.1", "--delta", "0", "--releases", "10")
+    total = {"rho": 10 * 0.1 * math.tanh(0.05), "laplace_rho": 0.0483741804}
+    assert small["total"] == pytest.approx(total, rel=1e-8)
+    assert list(printed(capsys, "--releases", "10")["total"]) == ["rho"]  # type: ignore[call-overload]
 
 
 def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
@@ -330,3 +368,19 @@ def test_taking_a_record_out_is_half_of_replacing_it(rho: float) -> None:
     assert [p.epsilon for p in pure] == [2.0, 1.0]
     assert guess_ceiling(0.0, 0.0) == 0.5 and guess_ceiling(0.0, 0.2) == pytest.approx(0.6)
     assert guess_ceiling(1e4, 0.0) == 1.0
+
+
+def test_shares_of_a_mixed_ledger_are_counted_in_one_notion() -> None:
+    """A Laplace release has a rho and an epsilon: it counts once, in the notion of the budget."""
+    rng, zero = np.random.default_rng(0), np.zeros(1)
+    shares = 0.1, laplace_rho(0.5)
+    for budget in (ZCDP(rho=1.0), ApproxDP(epsilon=5.0, delta=1e-6)):
+        ledger = Ledger(budget)
+        ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.1), zero, rng)
+        ledger.release(LaplaceNoise(l1_sensitivity=1.0, epsilon=0.5), zero, rng)
+        rows = spendings(ledger.entries, budget)
+        assert [r.share for r in rows] == pytest.approx([s / sum(shares) for s in shares])
+    pure = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
+    for epsilon in (1.0, 3.0):
+        pure.release(LaplaceNoise(l1_sensitivity=1.0, epsilon=epsilon), zero, rng)
+    assert [r.share for r in spendings(pure.entries, pure.budget)] == [0.25, 0.75]

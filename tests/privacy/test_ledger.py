@@ -28,9 +28,10 @@ from dpsco_core.privacy import (
     compose,
     gaussian_allowance,
     gaussian_epsilon,
-    pure_epsilon,
+    laplace_rho,
     zcdp_epsilon,
 )
+from dpsco_core.privacy.concentration import laplace_epsilon
 from tests.folded import each
 
 BUDGETS: list[Budget] = [
@@ -116,8 +117,8 @@ def state(rng: np.random.Generator) -> object:
         (ZCDP(rho=0.5), {"rho": 0.5}, {"rho": 1e-9}),
         (ZCDP(rho=0.5), {"rho": 0.3}, {"rho": 0.2 * (1 + 1e-9)}),
         (ZCDP(rho=0.5), {}, {"rho": 0.5 * (1 + 1e-11)}),
-        (ZCDP(rho=0.5), {"rho": 0.3}, {"epsilon": math.sqrt(0.4) * 1.001}),
-        (ZCDP(rho=0.5), {"epsilon": 0.5}, {"epsilon": 0.5001}),
+        (ZCDP(rho=0.5), {"rho": 0.3}, {"epsilon": laplace_epsilon(0.2) * 1.001}),
+        (ZCDP(rho=0.5), {"epsilon": 0.75}, {"epsilon": 0.86}),
         (PureDP(epsilon=1.0), {"epsilon": 1.0}, {"epsilon": 1e-9}),
         (PureDP(epsilon=1.0), {}, {"rho": 1e-12}),
         (PureDP(epsilon=1.0), {"epsilon": 0.5}, {"rho": 1e-300}),
@@ -152,14 +153,14 @@ def test_no_sequence_of_shares_overspends_a_zcdp_budget(
     shares: list[float], kinds: list[bool]
 ) -> None:
     ledger = Ledger(ZCDP(rho=0.5))
-    rho, pure = Fraction(0), Fraction(0)
+    rho = Fraction(0)
     for share, gaussian in zip(shares, kinds, strict=False):
         try:
             spend(ledger, rho=share if gaussian else 0.0, epsilon=0.0 if gaussian else share)
         except BudgetExceeded:
             continue
-        rho, pure = (rho + Fraction(share), pure) if gaussian else (rho, pure + Fraction(share))
-    assert rho + pure**2 / 2 <= Fraction(1, 2) * (1 + Fraction(2, 10**12))
+        rho += Fraction(share if gaussian else laplace_rho(share))
+    assert rho <= Fraction(1, 2) * (1 + Fraction(2, 10**12))
 
 
 @pytest.mark.parametrize("piece", [1e-13, 1e-15, 1e-18, 1e-30])
@@ -178,16 +179,20 @@ def test_tiny_pieces_do_not_add_up_beyond_rounding(piece: float) -> None:
         spend(ledger, rho=2e-12)
 
 
-def test_a_zcdp_budget_counts_pure_releases_by_half_the_square_of_their_sum() -> None:
-    """No less than the sum of the halves that composition proves, and sqrt(2 rho) still fits."""
+def test_a_zcdp_budget_counts_pure_releases_one_by_one() -> None:
+    """What they cost adds up: four of a quarter of the epsilon leave most of the budget."""
     budget = ZCDP(rho=0.5)
     ledger = Ledger(budget)
     for _ in range(4):
-        spend(ledger, epsilon=pure_epsilon(budget) / 4)
+        spend(ledger, epsilon=laplace_epsilon(0.125))
     assert ledger.spent() == budget
+    small = Ledger(budget)
+    for _ in range(4):
+        spend(small, epsilon=laplace_epsilon(0.5) / 4)
+    assert small.spent() == ZCDP(rho=4 * laplace_rho(laplace_epsilon(0.5) / 4))
     mixed = Ledger(budget)
     spend(mixed, rho=0.3)
-    spend(mixed, epsilon=math.sqrt(0.4))
+    spend(mixed, epsilon=laplace_epsilon(0.2))
     assert mixed.spent() == budget
 
 
@@ -197,7 +202,7 @@ def test_a_mixed_approximate_run_composes_by_the_better_of_two_proven_ways() -> 
         spend(ledger, rho=rho)
         spend(ledger, epsilon=epsilon)
         basic = gaussian_epsilon(rho, 1e-6) + epsilon
-        concentrated = zcdp_epsilon(rho + epsilon**2 / 2, 1e-6)
+        concentrated = zcdp_epsilon(rho + laplace_rho(epsilon), 1e-6)
         spent = ledger.spent()
         assert isinstance(spent, ApproxDP)
         assert spent.epsilon == pytest.approx(min(basic, concentrated), rel=1e-12)

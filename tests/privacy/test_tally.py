@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from dpsco_core.privacy import ZCDP, ApproxDP, Entry, PureDP
 from dpsco_core.privacy.composition import Tally, Totals, compose, fits, tally
+from dpsco_core.privacy.concentration import laplace_rho
 
 NAMES = ("rho", "pure", "approximate_epsilon", "approximate_delta")
 Part = tuple[int, int] | None
@@ -145,7 +146,11 @@ def test_a_partition_costs_its_dearest_block_share_by_share() -> None:
     running.add(entry("shuffled gaussian", 0.1, (1, 3), delta=1e-6))
     running.add(entry("gaussian", 0.2, (1, 1)))
     assert running.totals() == Totals(
-        rho=0.3, pure=0.7, approximate_epsilon=0.2, approximate_delta=1e-6
+        rho=0.3,
+        pure=0.7,
+        pure_rho=laplace_rho(0.7),
+        approximate_epsilon=0.2,
+        approximate_delta=1e-6,
     )
     running.add(entry("gaussian", 0.2, (1, 1)))  # block 1 is now the dearest in rho
     assert running.totals().rho == pytest.approx(0.4, rel=1e-15)

@@ -100,12 +100,12 @@ TWINS = [
     (
         Scenario(methods=("mean.cwme-pure",), n=200, p=4, epsilon=1, delta=-0.0, trials=2),
         Scenario(methods=("mean.cwme-pure",), n=200, p=4.0, epsilon=1.0, delta=0.0, trials=2),
-        "22820136fdbe4c7a40703898f8e3475be82e3f1c",
+        "e2369e6c2998e56f8981d2c073a183cbf6be0d90",
     ),
     (
         Scenario(methods=("mean.clipped",), diameter=6, axis="n", grid=(200.0, 400.0), trials=2),
         Scenario(methods=("mean.clipped",), diameter=6.0, axis="n", grid=(200, 400), trials=2),
-        "519e89bf9e8f16dbff07d12a9e42d577cca60b3b",
+        "37e85a46a91e045b84939104fecd705ac7f03055",
     ),
 ]
 

@@ -105,7 +105,7 @@ carry that much.
 - **N**: number of words, $\ln N$ in nats (1 bit is 0.69 nats). **r**: least distance of two means.
 - **TV**, **KL**: total variation and Kullback-Leibler divergence of the laws of one record.
 - **B**: number of records that show the word, binomial with n and q.
-- **ρ**: budget of concentrated DP (zCDP). **ε**: of pure DP; ε-DP implies ρ = ε²/2.
+- **ρ**: budget of concentrated DP (zCDP). **ε**: of pure DP; ε-DP implies ρ = ε·tanh(ε/2).
   For an (ε, δ) budget the concentrated bounds bind algorithms that spend no more than Gaussian
   releases within it may: ρ is theirs.
 - In the figure over q a record is a spike of size $q^{-1/p}$ along a hidden pattern with

@@ -10,6 +10,13 @@ from dpsco_app.figure.values import Figure
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.privacy import words
+from dpsco_app.pages.privacy.attack import (
+    attack_figure,
+    attack_table,
+    said_attack,
+    said_readings,
+    title_attack,
+)
 from dpsco_app.pages.privacy.audit import command, ran
 from dpsco_app.pages.privacy.figures import (
     audit_figure,
@@ -26,6 +33,7 @@ from dpsco_app.pages.privacy.state import (
     PRIVATE_SLUGS,
     STATE,
     View,
+    attack_on,
     faults_of,
     ledger_run,
     point_of,
@@ -35,6 +43,8 @@ from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.export import Table
 from dpsco_app.parts.page import Asked, draw_parts, sliders, to_explore
 from dpsco_app.parts.refusals import on_screen
+from dpsco_core.audit.attacks import attack
+from dpsco_core.audit.engine import CONFIDENCE
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import method_card
@@ -250,6 +260,30 @@ def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     st.code(command(task), language=None, wrap_lines=True)
 
 
+def _attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the attack of an audit at the scenario's budget, and what the claim leaves anyone."""
+    with screen.controls:
+        left, middle, right = st.columns([3, 5, 6])
+    left.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
+    with middle:
+        names = {fault: words.FAULT_NAMES[fault] for fault in faults_of(view)}
+        draw_parts(names, STATE.key("fault"), "Break it", label_visibility="visible")
+    with screen.foot if is_phone() else right:
+        sliders(STATE, st.columns(3), {"runs": ASKED["runs"]})
+    done = ran(attack_on(view, scenario), screen.foot)
+    if done is None:
+        screen.say(words.QUESTIONS["attack"], "This attack has not been run")
+        return
+    curve, achieved = attack(done, CONFIDENCE)
+    figure = attack_figure(curve, achieved, view.audited, title_attack(curve, achieved))
+    fault = "" if view.fault == "none" else words.FAULT_NAMES[view.fault]
+    text = said_attack(achieved, view.audited, fault)
+    _show(screen, view, figure, text, lambda: attack_table(curve, achieved))
+    st.markdown(said_readings(curve, point_of(view, scenario).delta))
+    st.markdown("The same attack from the command line:")
+    st.code(command(attack_on(view, scenario)), language=None, wrap_lines=True)
+
+
 def sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
@@ -258,7 +292,7 @@ def _name(slug: str) -> str:
     return method_card(slug).name
 
 
-DRAW = dict.fromkeys(TOOLS, _tool) | {"ledger": _ledger, "audit": _audit}
+DRAW = dict.fromkeys(TOOLS, _tool) | {"ledger": _ledger, "attack": _attack, "audit": _audit}
 
 
 def page() -> None:

@@ -18,6 +18,7 @@ from dpsco_core.scenario import Scenario
 
 PARTS = {
     "ledger": "The ledger of a run",
+    "attack": "The attacker",
     "convert": "Convert",
     "compose": "Compose",
     "shuffle": "Shuffle",
@@ -67,6 +68,13 @@ class View(PageView):
             if self.fault == "printed-constant":
                 point, at = at_printed_rho(point, self.at)
         return Audit(point=point, runs=self.runs, fault=self.fault, delta=at)
+
+
+def attack_on(view: View, scenario: Scenario) -> Audit:
+    """Return the audit whose runs attack the audited method at the budget of a scenario."""
+    budget = {name: getattr(scenario, name) for name in ("epsilon", "delta", "rho")}
+    point = replace(stage(view.audited), seed=scenario.seed, **budget)
+    return Audit(point=point, runs=view.runs, fault=view.fault, looks=False)
 
 
 def faults_of(view: View) -> list[str]:

@@ -9,7 +9,14 @@ from dpsco_app.pages.privacy.state import View
 from dpsco_app.parts.options import at_most, budget_text, number_text
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
+from dpsco_core.explain.budgets import (
+    Composed,
+    Conversion,
+    Point,
+    Shuffled,
+    laplace_conversion,
+    promises,
+)
 from dpsco_core.explain.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
@@ -30,6 +37,7 @@ ABOUT_NEIGHBOURS = (
 )
 QUESTIONS = {
     "ledger": "Where does a run spend its privacy budget?",
+    "attack": "How often must an attacker be wrong?",
     "convert": "What does a budget promise, in every notion of privacy?",
     "compose": "What do many releases cost together?",
     "shuffle": "How much noise does a shuffle save?",
@@ -67,6 +75,18 @@ ABOUT = {
         "one record (at user level one user) can move the value, its *sensitivity*, and what "
         "the release costs. It refuses what does not fit into the budget. This is one run at "
         "your scenario, with every entry."
+    ),
+    "attack": (
+        "An **attacker** knows all records but one, knows the two values that this record may "
+        "have, and sees what is released. A *false alarm* takes the first value for the second, a "
+        "*miss* the second for the first; whoever avoids one has more of the other. The edge of "
+        "the red region is the **trade-off curve** of what the ledger books at your budget: no "
+        "attack gets below it, whatever it computes. Whether a record is in the data at all is no "
+        "easier to tell. The box is what the audit's runs reached: one half of them chose where "
+        "to draw the line, the other half counted the errors, with two exact intervals (Clopper "
+        "and Pearson). The claim is refuted only where the upper right corner of the box is in "
+        "the red region; a box that crosses its edge proves nothing. Unlike a bound on ε at a tiny "
+        "δ, the curve also sees faults in events that are not rare."
     ),
     "convert": "**zCDP** (zero-concentrated DP) counts privacy in one number ρ that adds up over "
     "releases; Gaussian noise of standard deviation σ on a value that one record moves by at most "
@@ -143,7 +163,12 @@ def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
     """Return how much Gaussian noise the budget asks for."""
     first, last = converted[0], converted[-1]
     if point.kind == "pure":
-        return f"It implies ρ = {last.rho:.4g}. Gaussian noise cannot give pure DP."
+        laplace = laplace_conversion(point)
+        assert laplace is not None
+        return (
+            f"It implies ρ = {last.rho:.4g}, and with Laplace noise {laplace.rho:.4g}. Gaussian "
+            "noise cannot give pure DP."
+        )
     noise = f"Gaussian noise within it is {last.noise_multiplier:.4g} times the sensitivity"
     if point.kind == "zcdp":
         return f"{noise}."

@@ -55,8 +55,8 @@ def even_blocks(d: int, beta: float) -> int:
 
 
 def level_of(setting: Setting, noise: Noise) -> float:
-    """Return rho for Gaussian noise, epsilon for Laplace's."""
-    return setting.gaussian_rho if noise == "gaussian" else setting.pure_epsilon
+    """Return rho for Gaussian noise, epsilon for Laplace's, of the tight calibration."""
+    return setting.gaussian_rho if noise == "gaussian" else setting.laplace_epsilon
 
 
 def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> float:

@@ -36,7 +36,7 @@ from dpsco_core.bounds.tools import (
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.methods.user.means import UserMeanClipped, UserMeanGroup
 from dpsco_core.methods.user.means.base import of_user_means
-from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems.base import Setting
 
 
@@ -97,11 +97,9 @@ def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
 
 
 def _epsilon(setting: Setting) -> float:
-    r"""Return the rate's epsilon: of a zCDP budget :math:`\sqrt{2\rho}`, of a pure one its own."""
+    r"""Return the rate's epsilon: of a zCDP budget :math:`\sqrt{2\rho}`, of others its own."""
     budget = setting.budget
-    if isinstance(budget, ApproxDP):
-        return budget.epsilon
-    return setting.pure_epsilon or math.sqrt(2 * setting.gaussian_rho)
+    return math.sqrt(2 * budget.rho) if isinstance(budget, ZCDP) else setting.pure_epsilon
 
 
 def person_rate(setting: Setting) -> tuple[float, float, float]:

@@ -243,7 +243,7 @@ def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
 def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve]:
     """Return the largest bound on each class that a budget is about; `notion` is its weakest.
 
-    A pure budget binds the concentrated algorithms too: ε-DP ones are ε²/2-zCDP.
+    A pure budget binds the concentrated algorithms too: ε-DP ones are ε·tanh(ε/2)-zCDP.
     """
     classes: tuple[Class, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
     implied = {"pure": ("pure", "zcdp")}
@@ -267,7 +267,7 @@ class Floors:
     sampling: float
     gaussian: float  # the same for normal data with an unrestricted mean (N1)
     # the largest bounds on rho-zCDP and on epsilon-DP algorithms; an epsilon-DP algorithm is also
-    # epsilon^2/2-zCDP
+    # epsilon*tanh(epsilon/2)-zCDP
     concentrated: float
     pure: float
 

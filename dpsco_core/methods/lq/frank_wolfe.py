@@ -29,6 +29,7 @@ from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.steps import Descent
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.concentration import choice_epsilon_of
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Exponential
 from dpsco_core.problems import SCO_PROBLEMS
@@ -76,7 +77,8 @@ class FrankWolfe(PrivateMethod):
     corners : CornerSteps, optional
         Steps and clip level. If None they are chosen from the setting.
     calibration : {"tight", "paper"}
-        The same choice: :math:`\varepsilon_0=\sqrt{8\rho}` under zCDP, epsilon otherwise.
+        The same choice: under zCDP :math:`\varepsilon_0=\sqrt{8\rho}` (above a rho of 8 that of
+        any pure release), epsilon otherwise.
     tuning : {"practical", "theory"}
         ``"theory"``: the steps and the level at which the bound of theory/fresh-batches.md, 2 is
         least. ``"practical"``: the same with the clipping bias that
@@ -132,8 +134,8 @@ class FrankWolfe(PrivateMethod):
             r"most $2\tau/b$, and so the score of a corner $\pm re_j$ by at most "
             r"$\Delta=2\tau r/b$.",
             mechanism=r"The exponential mechanism at $\varepsilon_0$ is $\varepsilon_0$-DP, and "
-            r"$\varepsilon_0^2/8$-zCDP: under zCDP $\varepsilon_0=\sqrt{8\rho}$, otherwise "
-            r"$\varepsilon_0=\varepsilon$.",
+            r"$\varepsilon_0^2/8$-zCDP: under zCDP $\varepsilon_0=\sqrt{8\rho}$ (a little more "
+            r"above $\rho=8$), otherwise $\varepsilon_0=\varepsilon$.",
             composition="A record enters one batch, and batches are fixed by index: all steps "
             "together cost what one of them does (parallel composition).",
         ),
@@ -202,9 +204,9 @@ class FrankWolfe(PrivateMethod):
 
 
 def choice_epsilon(setting: Setting) -> float:
-    r"""Return the epsilon of a choice: :math:`\sqrt{8\rho}` under zCDP, epsilon otherwise."""
+    """Return the epsilon of a choice: that of `choice_epsilon_of` under zCDP, or the budget's."""
     if isinstance(setting.budget, ZCDP):
-        return math.sqrt(8 * setting.budget.rho)
+        return choice_epsilon_of(setting.budget.rho)
     return setting.pure_epsilon
 
 

@@ -24,6 +24,7 @@ from dpsco_core.methods.mean.base import (
     gaussian_share,
     hinge_bias,
     into_ball,
+    laplace_share,
     projection_radius,
     scaled_bound,
 )
@@ -100,7 +101,8 @@ class _Coordinatewise(PrivateMethod):
 
     def plan(self, setting: Setting) -> CoordinatewisePlan:
         n, d, gaussian = setting.n, setting.d, self.noise == "gaussian"
-        share = gaussian_share(setting, self.calibration) if gaussian else setting.pure_epsilon
+        shared = gaussian_share if gaussian else laplace_share
+        share = shared(setting, self.calibration)
         blocks = self.blocks
         if blocks is None:
             blocks = theory_blocks(d) if self.tuning == "theory" else 1
@@ -236,8 +238,8 @@ class CoordinatewiseCDP(_Coordinatewise):
 class CoordinatewisePure(_Coordinatewise):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
-    It also serves the other budgets: epsilon of an (epsilon, delta) budget, :math:`\sqrt{2\rho}` of
-    a zCDP one.
+    It also serves the other budgets: epsilon of an (epsilon, delta) budget, and of a zCDP one the
+    epsilon at which Laplace noise has its rho (``"paper"``: :math:`\sqrt{2\rho}`).
 
     Parameters
     ----------
@@ -275,9 +277,9 @@ class CoordinatewisePure(_Coordinatewise):
             mechanism=r"Laplace noise of scale $\Delta_1/\varepsilon$ per coordinate is "
             r"$\varepsilon$-DP: the density changes by a factor of at most "
             r"$e^{\varepsilon\|v-v'\|_1/\Delta_1}$.",
-            composition=r"One release has the whole budget. Under a zCDP budget it may spend "
-            r"$\varepsilon=\sqrt{2\rho}$; under $(\varepsilon,\delta)$ it uses $\varepsilon$ and "
-            r"leaves $\delta$ unspent.",
+            composition=r"One release has the whole budget. Under a zCDP budget it may spend the "
+            r"$\varepsilon$ with $\varepsilon+e^{-\varepsilon}-1=\rho$; under "
+            r"$(\varepsilon,\delta)$ it uses $\varepsilon$ and leaves $\delta$ unspent.",
         ),
         smooth="no loss",
         order=r"O(nd)",

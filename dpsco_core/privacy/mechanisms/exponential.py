@@ -8,6 +8,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.checks import check_positive, check_release
+from dpsco_core.privacy.concentration import choice_rho
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.mechanisms.noise import exponential_choice, gumbel_noise_scale
 
@@ -22,7 +23,7 @@ class Exponential:
     label: ClassVar[str] = "choice"
 
     sensitivity: float  # largest change of any one of the scores between neighbours
-    epsilon: float  # the choice is epsilon-DP, and :math:`\varepsilon^2/8`-zCDP
+    epsilon: float  # the choice is epsilon-DP; its smaller zCDP is that of `choice_rho`
     # shape (candidates,): b, the logarithm of a base measure, which must not depend on the data
     log_base: Vector | None = None
 
@@ -33,9 +34,8 @@ class Exponential:
     def entry(self, value: Vector, label: str) -> Entry:
         r"""Return what a ledger records of a choice by the scores `value`.
 
-        It is :math:`\varepsilon^2/8`-zCDP too: its log-ratios span at most epsilon, the base
-        measure cancels (Cesar and Rogers 2021, Rogers and Steinke 2021;
-        theory/adaptive-methods.md, 1.2).
+        Its rho is that of `choice_rho`: its log-ratios span at most epsilon, the base measure
+        cancels (theory/adaptive-methods.md, 1.2).
         """
         noise = gumbel_noise_scale(self.sensitivity, self.epsilon)
         check_release(value, noise)
@@ -50,7 +50,7 @@ class Exponential:
             proven_sensitivity=self.sensitivity,
             noise=noise,
             size=1,
-            rho=self.epsilon**2 / 8,
+            rho=choice_rho(self.epsilon),
             epsilon=self.epsilon,
         )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.privacy.checks import check_positive, check_release
-from dpsco_core.privacy.entries import Entry
+from dpsco_core.privacy.entries import Entry, pure_share
 from dpsco_core.privacy.mechanisms.noise import (
     add_laplace_noise,
     add_spherical_laplace_noise,
@@ -87,5 +87,6 @@ def laplace_entry(
         proven_sensitivity=sensitivity,
         noise=laplace_noise_scale(sensitivity, epsilon),
         size=size,
+        rho=pure_share(mechanism, epsilon),
         epsilon=epsilon,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive
-from dpsco_core.privacy.entries import Entry, approximate_entry
+from dpsco_core.privacy.entries import Entry, approximate_entry, pure_share
 from dpsco_core.privacy.mechanisms.laplace import laplace_entry
 from dpsco_core.privacy.mechanisms.noise import (
     add_spherical_laplace_noise,
@@ -97,7 +97,8 @@ class ObjectiveLaplace:
         """Return what a ledger records of a linear term of the size of `value`."""
         values = (label, self.l2_sensitivity, self.epsilon, value.size)
         entry = laplace_entry("pure objective perturbation", *values)
-        return replace(entry, epsilon=self.epsilon + self.jacobian_epsilon)
+        epsilon = self.epsilon + self.jacobian_epsilon
+        return replace(entry, epsilon=epsilon, rho=pure_share(entry.mechanism, epsilon))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
         """Return G, shape (d,)."""

@@ -6,13 +6,16 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.front import links
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.privacy import words
+from dpsco_app.pages.privacy.attack import attack_figure, title_attack
 from dpsco_app.pages.privacy.figures import (
     LOOKS,
     audit_figure,
@@ -25,6 +28,7 @@ from dpsco_app.pages.privacy.state import (
     PRIVATE_SLUGS,
     STATE,
     View,
+    attack_on,
     faults_of,
     ledger_run,
     privacy_query,
@@ -41,6 +45,7 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.pages.users import words as users
+from dpsco_core.audit.attacks import attack
 from dpsco_core.audit.engine import FAULTS, Audit, audit_steps, run_audit
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import NotApplicable
@@ -196,6 +201,14 @@ def test_the_first_figure_is_the_calculator() -> None:
             "Nearest: choose Clipped user gradients",
         ),
         ({"part": "audit", "audited": "mean.cwme-pure", "runs": "2000"}, "at δ = 0"),
+        ({"part": "attack", "runs": "2000"}, "misses at least 98.2 % of the true cases"),
+        ({"part": "attack", "runs": "2000"}, "four readings of one curve"),
+        ({"part": "attack", "fault": "half-noise"}, "Caught: the attack misses at most"),
+        ({"part": "attack", "delta": "0"}, "Nearest: choose Coordinate-wise, Laplace"),
+        (
+            {"part": "attack", "delta": "0", "audited": "mean.cwme-pure", "runs": "2000"},
+            "no single μ or ρ describes it",
+        ),
     ],
 )
 def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
@@ -208,7 +221,7 @@ def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
     [
         ({"part": "convert", "rho": "0.5"}, ["5.76", "5.22", "4.89"]),
         ({"part": "compose", "rho": "0.001"}, ["21.2", "17.1", "2.14", "1.99"]),
-        ({"part": "compose", "delta": "0", "releases": "10"}, ["33.8", "10", "20.6", "10"]),
+        ({"part": "compose", "delta": "0", "releases": "10"}, ["33.8", "10", "19.6", "10"]),
         ({"part": "shuffle"}, ["18.5", "4.22", "1.89", "1.41", "1.32"]),
         ({"part": "shuffle", "records": "10"}, ["none", "4.22", "none", "5.08", "4.22"]),
         ({"part": "subsample"}, ["0.105", "0.0172", "0.017"]),
@@ -372,3 +385,24 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
         assert method_card(slug).privacy != "none"
+
+
+@pytest.mark.parametrize("fault", ["none", "half-noise"])
+def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault: str) -> None:
+    point = Scenario(methods=("mean.clipped",), rho=0.5, epsilon=None, delta=None)
+    view = View(part="attack", runs=2000, fault=fault)  # type: ignore[arg-type]
+    *_, result = run_audit(attack_on(view, point))
+    curve, achieved = attack(result, 0.999)
+    figure = attack_figure(curve, achieved, view.audited, title_attack(curve, achieved))
+    (panel,) = figure.panels
+    (region,) = panel.regions
+    assert region.look == IMPOSSIBLE
+    exact = norm.cdf(norm.isf(np.array(region.x)) - 1)  # mu is 1 at a rho of 0.5
+    assert region.upper == pytest.approx(exact, abs=1e-9)
+    box, mark = (line for line in panel.lines if line.key == "attack")
+    assert (max(box.x), max(box.y)) == (achieved.alarm_interval[1], achieved.miss_interval[1])
+    assert (min(box.x), min(box.y)) == (achieved.alarm_interval[0], achieved.miss_interval[0])
+    assert (*mark.x, *mark.y) == (achieved.alarm_share, achieved.miss_share)
+    corner = norm.cdf(norm.isf(max(box.x)) - 1)
+    assert (max(box.y) < corner) == achieved.refutes == (fault == "half-noise")
+    assert ("Caught" in figure.alt) == achieved.refutes

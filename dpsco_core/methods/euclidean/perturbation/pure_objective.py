@@ -36,6 +36,8 @@ from dpsco_core.methods.euclidean.solver import CLOSED_FORM
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.concentration import pure_epsilon_of
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
 
@@ -199,10 +201,18 @@ def _candidates(setting: Setting) -> Iterator[ObjectivePlan]:
                 yield solved_plan(setting, losses, share, rounded=curvature if kinked else 0.0)
 
 
+def _total_epsilon(setting: Setting) -> float:
+    """Return the sum of the epsilons of the two releases."""
+    if isinstance(setting.budget, ZCDP):
+        return pure_epsilon_of(setting.budget.rho, (OUTPUT_SHARE, 1 - OUTPUT_SHARE))
+    return setting.pure_epsilon
+
+
 def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: float) -> ObjectivePlan:
     """Return the plan in which the change of variables costs a share of epsilon, at most."""
-    output_epsilon = OUTPUT_SHARE * setting.pure_epsilon
-    rest = setting.pure_epsilon - output_epsilon
+    total = _total_epsilon(setting)
+    output_epsilon = OUTPUT_SHARE * total
+    rest = total - output_epsilon
     ridge = least_ridge(setting.n, losses.smoothness, min(share * rest, LARGEST_JACOBIAN))
     jacobian = math.log1p(losses.smoothness / (2 * setting.n * ridge))
     sensitivity = 2 * losses.lipschitz

@@ -1,0 +1,172 @@
+"""The attacker's curve on the page Privacy: the audit's runs in the plane of two kinds of error."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpsco_app.figure.axes import linear_axis
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.simple_figures import ladder_row, thin
+from dpsco_core.audit.attacks import Attack
+from dpsco_core.catalogue import method_card
+from dpsco_core.privacy.tradeoff import TradeoffCurve
+
+ACCEPTED = 0.01  # the share of false alarms in the sentence on odds
+SHARES = np.concatenate([np.geomspace(1e-6, 1e-2, 30)[:-1], np.linspace(0.01, 1, 100)])
+
+
+def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str) -> Figure:
+    """Return false alarms against misses: what the claim excludes, and what the attack reached."""
+    shares = [0.0, *SHARES.tolist()]
+    misses = curve.misses(np.array(shares)).tolist()
+    excluded = Region(
+        key="claim",
+        name="no attack gets here",
+        x=shares,
+        upper=misses,
+        look=IMPOSSIBLE,
+        hover=[
+            f"{_percent(x)} false alarms: at least {_percent(y)} misses"
+            for x, y in zip(shares, misses, strict=True)
+        ],
+    )
+    (left, right), (low, high) = achieved.alarm_interval, achieved.miss_interval
+    box = Line(
+        key="attack",
+        name="the audit's attack",
+        x=[left, right, right, left, left],
+        y=[low, low, high, high, low],
+        colour=colour_of(method),
+        width=1.6,
+        fill=0.25,
+        hover=[
+            f"with confidence {number_text(100 * achieved.confidence)} %: {_percent(x)} false "
+            f"alarms, {_percent(y)} misses"
+            for x, y in ((left, low), (right, low), (right, high), (left, high), (left, low))
+        ],
+    )
+    point = Line(
+        key="attack",
+        name="measured",
+        x=[achieved.alarm_share],
+        y=[achieved.miss_share],
+        colour=colour_of(method),
+        width=0,
+        symbol="circle",
+        size=10,
+        hover=[
+            f"measured: {_percent(achieved.alarm_share)} false alarms, "
+            f"{_percent(achieved.miss_share)} misses"
+        ],
+    )
+    words = Words(
+        lines=["<b>no attack gets here</b>"],
+        colour=IMPOSSIBLE.ink,
+        want=(0.06, 0.12),
+        below="claim",
+    )
+    claim = LadderRow(
+        key="claim",
+        name="the claim, at least",
+        colour=IMPOSSIBLE.ink,
+        values=[_percent(achieved.least_misses)],
+        end=misses[-1],
+        swatch="edge",
+    )
+    reached = ladder_row(box, _percent(high), achieved.miss_share)
+    guessing = thin("blind guessing", [1.0, 0.0], [0.0, 1.0])
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("False alarms: share of others who are accused", 0, 1),
+                regions=[excluded],
+                lines=[guessing, box, point],
+                words=[words],
+            )
+        ],
+        y=linear_axis("Misses: share of true cases", 0, 1),
+        ladder=Ladder(
+            title=f"Misses at {_percent(right)} false alarms",
+            columns=["misses"],
+            rows=[
+                claim,
+                reached,
+                LadderRow(
+                    key=guessing.key,
+                    name="blind guessing",
+                    colour=QUIET,
+                    values=[_percent(1 - right)],
+                    end=0.0,
+                ),
+            ],
+        ),
+        alt=alt,
+    )
+
+
+def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
+    """Return the answer: whether the attack beats the claim, or what the claim leaves anyone."""
+    if achieved.refutes:
+        return (
+            f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "
+            f"claim allows no fewer than {_percent(achieved.least_misses)}"
+        )
+    least = float(curve.misses(np.array(ACCEPTED)))
+    return (
+        f"An attacker who accuses 1 in {1 / ACCEPTED:.0f} others misses at least "
+        f"{_percent(least)} of the true cases"
+    )
+
+
+def said_attack(achieved: Attack, method: str, fault: str) -> str:
+    """Return what was run, and how sure the box is."""
+    broken = f", {fault.lower()}" if fault else ""
+    verdict = (
+        "its upper right corner lies in the red region"
+        if achieved.refutes
+        else "it is not inside the red region, which does not prove the claim"
+    )
+    return (
+        f"{method_card(method).name}{broken}: {achieved.negatives:,} test runs on each neighbour. "
+        f"The box holds the true shares with confidence "
+        f"{number_text(100 * achieved.confidence)} %; {verdict}."
+    )
+
+
+def said_readings(curve: TradeoffCurve, delta: float) -> str:
+    """Return the numbers of a curve: epsilon, delta, rho and mu are four readings of it."""
+    read = (
+        f"ε = {curve.epsilon(delta):.4g} at δ = {number_text(delta)}"
+        f", and an advantage of at most {_percent(curve.advantage)} (right alarms less false ones)"
+    )
+    if curve.mu is None:
+        return (
+            "**ε, δ, ρ and μ are four readings of one curve.** This one is not that of Gaussian "
+            f"noise, so that no single μ or ρ describes it: {read}."
+        )
+    return (
+        "**ε, δ, ρ and μ are four readings of one curve.** This one is that of two normal laws "
+        f"μ = {curve.mu:.4g} standard deviations apart: ρ = μ²/2 = {curve.mu**2 / 2:.4g}, {read}."
+    )
+
+
+def attack_table(curve: TradeoffCurve, achieved: Attack) -> pd.DataFrame:
+    """Return the counts of the attack, its box, and what the claim allows."""
+    columns: dict[str, Sequence[object]] = {
+        "": ["false alarms", "misses"],
+        "Count": [achieved.false_alarms, achieved.misses],
+        "Test runs": [achieved.negatives, achieved.positives],
+        "Share at least": [achieved.alarm_interval[0], achieved.miss_interval[0]],
+        "Share at most": [achieved.alarm_interval[1], achieved.miss_interval[1]],
+        "The claim allows at least": [None, achieved.least_misses],
+    }
+    return pd.DataFrame(columns)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,167 @@
+r"""An audit read as an attack: its false alarms and misses, against the trade-off curve of a claim.
+
+The runs on two neighbours are samples of two laws. One half of them chooses a direction and a
+threshold, the other half counts how often the threshold is wrong on either side. The two shares
+lie in a box of two intervals of Clopper and Pearson, except with a stated probability. The claim is
+refuted only if the whole box is in the impossible region, that is if its upper right corner is
+below the curve. A box that crosses the curve proves nothing, and one above it does not prove
+privacy (theory/trade-off-curves.md, 4).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.audit.engine import AuditFindings
+from dpsco_core.audit.statistics import proportion_high, proportion_low, statistics
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.tradeoff import TradeoffCurve, ledger_curve
+
+CUTS = 400  # candidate thresholds
+PAIRS = 2  # pairs of neighbours, of which an audit shows the one that it tells apart best
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack:
+    """What one attack on a mechanism has achieved, and what its claim allows."""
+
+    false_alarms: int  # how often the attack took the neighbour for the data set
+    negatives: int  # the number of test runs on the neighbour
+    misses: int  # how often it took the data set for the neighbour
+    positives: int  # the number of test runs on the data set
+    confidence: float  # a lower bound on the probability that the box holds the two shares
+    # the ends of the box: the shares of false alarms, and those of misses
+    alarm_interval: tuple[float, float]
+    miss_interval: tuple[float, float]
+    least_misses: float  # what the claim allows at the right edge of the box
+
+    @property
+    def alarm_share(self) -> float:
+        """The measured share of false alarms."""
+        return self.false_alarms / self.negatives
+
+    @property
+    def miss_share(self) -> float:
+        """The measured share of misses."""
+        return self.misses / self.positives
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the upper right corner of the box lies below the curve of the claim."""
+        return self.miss_interval[1] < self.least_misses
+
+
+def measured(
+    curve: TradeoffCurve,
+    *,
+    false_alarms: int,
+    negatives: int,
+    misses: int,
+    positives: int,
+    confidence: float,
+) -> Attack:
+    r"""Return an attack from its counts, with its box.
+
+    Both intervals have a confidence of :math:`1-\beta/2` if the box has :math:`1-\beta`.
+
+    Examples
+    --------
+    >>> from dpsco_core.privacy.tradeoff import gaussian_curve
+    >>> counts = {"negatives": 1000, "positives": 1000, "confidence": 0.95}
+    >>> attack = measured(gaussian_curve(0.5), false_alarms=10, misses=500, **counts)
+    >>> round(attack.alarm_interval[1], 6), round(attack.miss_interval[1], 6), attack.refutes
+    (0.019633, 0.535885, True)
+    """
+    require(0 < confidence < 1, "confidence", "above 0 and below 1", confidence)
+    for name, count, runs in (
+        ("false_alarms", false_alarms, negatives),
+        ("misses", misses, positives),
+    ):
+        require(runs >= 1, "runs", "a positive integer", runs)
+        require(0 <= count <= runs, name, f"from 0 to {runs}", count)
+    level = (1 - confidence) / 4
+    alarms, missed = (
+        (float(proportion_low(count, runs, level)), float(proportion_high(count, runs, level)))
+        for count, runs in ((false_alarms, negatives), (misses, positives))
+    )
+    return Attack(
+        false_alarms=false_alarms,
+        negatives=negatives,
+        misses=misses,
+        positives=positives,
+        confidence=confidence,
+        alarm_interval=alarms,
+        miss_interval=missed,
+        least_misses=float(curve.misses(np.array(alarms[1]))),
+    )
+
+
+def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Attack]:
+    """Return the curve of what a mechanism claims to spend, and the attack of an audit's runs.
+
+    `confidence` is that of the box; the audit has already chosen one of two pairs of neighbours by
+    these runs, which is paid for.
+    """
+    curve = ledger_curve(result.entries)
+    values, neighbour_values = statistics(result.outputs, result.neighbour_outputs)
+    box_confidence = 1 - (1 - confidence) / PAIRS
+    cut = _best_cut(curve, values[::2], neighbour_values[::2], box_confidence)
+    sides = (values[1::2], neighbour_values[1::2])
+    positive, negative = sides[::-1] if cut.is_swapped else sides
+    alarms = int(((negative > cut.threshold) == cut.is_above).sum())
+    misses = int(((positive > cut.threshold) != cut.is_above).sum())
+    return curve, measured(
+        curve,
+        false_alarms=alarms,
+        negatives=len(negative),
+        misses=misses,
+        positives=len(positive),
+        confidence=box_confidence,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """A test by a threshold, with how well it did on the runs that choose one."""
+
+    threshold: float
+    is_above: bool  # whether it alarms above the threshold
+    is_swapped: bool  # whether it alarms for the neighbour
+    margin: float  # how far its box is below the curve
+    advantage: float  # its share of right alarms less that of false ones
+
+
+def _best_cut(
+    curve: TradeoffCurve, values: Vector, neighbour_values: Vector, confidence: float
+) -> _Cut:
+    """Return the test whose box is farthest below the curve.
+
+    If the box of none is below it, the test of the largest advantage.
+    """
+    pooled = np.unique(np.concatenate([values, neighbour_values]))
+    places = np.linspace(0, len(pooled) - 1, min(len(pooled), CUTS)).round().astype(np.intp)
+    thresholds = pooled[np.unique(places)]
+    if len(thresholds) > 1:
+        thresholds = (thresholds[:-1] + thresholds[1:]) / 2
+    level, runs = (1 - confidence) / 4, len(values)
+    cuts = []
+    for is_swapped in (False, True):
+        samples = (neighbour_values, values) if is_swapped else (values, neighbour_values)
+        counts = [runs - np.searchsorted(np.sort(x), thresholds, side="right") for x in samples]
+        for is_above in (True, False):
+            hits, alarms = counts if is_above else [runs - count for count in counts]
+            corner = proportion_high(alarms, runs, level)
+            margins = curve.misses(corner) - proportion_high(runs - hits, runs, level)
+            advantages = (hits - alarms) / runs
+            place = int(margins.argmax() if margins.max() > 0 else advantages.argmax())
+            cuts.append(
+                _Cut(
+                    threshold=float(thresholds[place]),
+                    is_above=is_above,
+                    is_swapped=is_swapped,
+                    margin=float(margins[place]),
+                    advantage=float(advantages[place]),
+                )
+            )
+    return max(cuts, key=lambda cut: (max(cut.margin, 0.0), cut.advantage))

@@ -1,0 +1,246 @@
+r"""Laws of privacy losses on a lattice, and their composition.
+
+The loss of a pair of laws P and R is :math:`L=\ln\frac{dP}{dR}` under P. A pair that dominates each
+of several releases has a law of losses; the law of their adaptive composition is that of the sum of
+independent losses. Every step here can only raise the curve
+:math:`\delta(\varepsilon)=E(1-e^{\varepsilon-L})_+`, so that what is read off is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.signal import fftconvolve
+from scipy.special import log_ndtr, ndtr
+
+from dpsco_core.base.arrays import Vector
+
+# Exponential mechanisms in their order: the epsilon of one, and how many of them in a row.
+Choices = tuple[tuple[float, int], ...]
+
+CELLS = 24
+MOST_POINTS = 1024  # points of a law of privacy losses; beyond, its lattice becomes coarser
+TAIL = 1e-40  # the mass that is cut off and counted as a total loss of privacy
+# Longer laws are convolved by Fourier transforms, whose rounding is counted as a total loss.
+DIRECT_POINTS = 1100
+ROUNDING = 4e-16
+DEVIATIONS = 10.0  # beyond so many deviations a Gaussian loss is counted as a total one
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LossLaw:
+    """A law of privacy losses on the multiples of `spacing`, with a mass of total loss.
+
+    Mass is only moved to the two ends of the cell around it, so that the probability and the mean
+    of the likelihood ratio stay: the curve, a mean of convex functions of it, can only grow.
+    """
+
+    spacing: float
+    first_index: int
+    weights: Vector
+    lost_mass: float = 0.0
+    most_points: int = MOST_POINTS
+    tail: float = TAIL
+
+    @classmethod
+    def of_choices(cls, choices: Choices) -> LossLaw:
+        """Return the law of all exponential mechanisms together, by fixed pairs."""
+        laws = [cls.of_choice(epsilon).repeated(count) for epsilon, count in choices]
+        spacing = min((law.spacing for law in laws), default=1.0)
+        total = cls(spacing=spacing, first_index=0, weights=np.ones(1))
+        for law in laws:
+            total = total.plus(law.on_lattice(spacing))
+        return total
+
+    @classmethod
+    def of_choice(cls, epsilon: float, half: int = CELLS // 2) -> LossLaw:
+        r"""Return the law of one exponential mechanism.
+
+        The dominating pair has the density :math:`e^{x/2}/(4\sinh(\varepsilon_1/2))` on
+        :math:`|x|\le\varepsilon_1` (Dong, Durfee and Rogers 2020); a cell of width w puts
+        :math:`e^{x/2}\tanh(w/4)/(2\sinh(\varepsilon_1/2))` on each of its ends x.
+
+        Parameters
+        ----------
+        half : int
+            The number of cells on either side of 0.
+        """
+        width = epsilon / half
+        places = np.arange(-half, half + 1)
+        cells = np.full(2 * half + 1, 2.0)
+        cells[[0, -1]] = 1.0
+        # e^(x/2) / (2 sinh(epsilon/2)) without overflow
+        size = np.exp((places * width - epsilon) / 2) / -math.expm1(-epsilon)
+        return cls(spacing=width, first_index=-half, weights=cells * size * math.tanh(width / 4))
+
+    @classmethod
+    def of_atoms(cls, losses: Vector, weights: Vector, spacing: float, lost_mass: float) -> LossLaw:
+        """Return a law on the lattice whose curve is at least that of some losses, increasing."""
+        lattice_below = np.floor(losses / spacing)
+        upper = np.clip(np.expm1(lattice_below * spacing - losses) / math.expm1(-spacing), 0.0, 1.0)
+        first_index = int(lattice_below[0])
+        places = (lattice_below - first_index).astype(np.intp)
+        masses = np.zeros(int(places[-1]) + 2)
+        np.add.at(masses, places, weights * (1 - upper))
+        np.add.at(masses, places + 1, weights * upper)
+        return cls(spacing=spacing, first_index=first_index, weights=masses, lost_mass=lost_mass)
+
+    @classmethod
+    def of_randomised_response(cls, epsilon: float, delta: float, spacing: float) -> LossLaw:
+        """Return the law of the pair that dominates every (epsilon, delta)-DP release.
+
+        It is the randomised response of Kairouz, Oh and Viswanath (2015), Theorem 3.1.
+        """
+        likely = 1 / (1 + math.exp(-epsilon))
+        weights = (1 - delta) * np.array([1 - likely, likely])
+        return cls.of_atoms(np.array([-epsilon, epsilon]), weights, spacing, delta)
+
+    @classmethod
+    def of_laplace(cls, epsilon: float, spacing: float) -> LossLaw:
+        r"""Return the law of Laplace noise on one number, a shift of epsilon scales.
+
+        The loss is :math:`\varepsilon-2x` at a distance x from the centre, up to the shift.
+        """
+        cells = max(2, math.ceil(2 * epsilon / spacing))
+        places = np.linspace(0.0, epsilon, cells + 1)  # distances from the centre
+        starts, stops = places[:-1], places[1:]
+        likely = (np.exp(-starts) - np.exp(-stops)) / 2
+        rare = (np.exp(stops - epsilon) - np.exp(starts - epsilon)) / 2
+        losses = epsilon - 2 * places[::-1]
+        weights = _at_ends(losses, likely[::-1], rare[::-1])
+        weights[-1] += 0.5
+        weights[0] += math.exp(-epsilon) / 2
+        return cls.of_atoms(losses, weights, spacing, 0.0)
+
+    @classmethod
+    def of_gaussian(cls, rho: float, spacing: float) -> LossLaw:
+        """Return the law of Gaussian noise that is rho-zCDP."""
+        deviation = math.sqrt(2 * rho)
+        low = math.floor((rho - DEVIATIONS * deviation) / spacing)
+        high = math.ceil((rho + DEVIATIONS * deviation) / spacing)
+        ends = spacing * np.arange(low, high + 1, dtype=np.float64)
+        likely = _normal_masses((ends - rho) / deviation)
+        rare = _normal_masses((ends + rho) / deviation)
+        weights = _at_ends(ends, likely, rare)
+        weights[0] += ndtr((ends[0] - rho) / deviation)
+        lost_mass = float(ndtr((rho - ends[-1]) / deviation))
+        return cls(spacing=spacing, first_index=low, weights=weights, lost_mass=lost_mass)
+
+    @classmethod
+    def of_curve(cls, deltas: Vector, first_index: int, spacing: float) -> LossLaw:
+        r"""Return the law whose curve joins points of another one by chords.
+
+        A curve is convex in :math:`e^\varepsilon`, so that chords in it are above the curve.
+        `deltas` are its values on the lattice, from `first_index` on.
+        """
+        ratios = np.exp(spacing * (first_index + np.arange(len(deltas), dtype=np.float64)))
+        slopes = np.append(np.diff(deltas) / np.diff(ratios), 0.0)
+        weights = np.zeros(len(deltas))
+        weights[1:] = np.maximum(np.diff(slopes), 0.0) * ratios[1:]
+        lost_mass = float(max(deltas[-1], 0.0))
+        weights[0] = max(0.0, 1 - lost_mass - float(weights[1:].sum()))
+        return cls(spacing=spacing, first_index=first_index, weights=weights, lost_mass=lost_mass)
+
+    def deltas(self, epsilons: Vector) -> Vector:
+        """Return the curve at some epsilons, shape (k,)."""
+        values = self.values
+        places = np.searchsorted(values, epsilons, side="right")
+        likely_above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
+        with np.errstate(over="ignore"):
+            rare = self.weights * np.exp(-values)
+        rare_above = np.append(np.cumsum(rare[::-1])[::-1], 0.0)
+        curve = likely_above[places] - np.exp(epsilons) * rare_above[places]
+        return np.asarray(np.clip(self.lost_mass + np.maximum(curve, 0.0), 0.0, 1.0))
+
+    @property
+    def values(self) -> Vector:
+        """The losses, shape (points,)."""
+        return self.spacing * (self.first_index + np.arange(len(self.weights), dtype=np.float64))
+
+    def repeated(self, count: int) -> LossLaw:
+        """Return the law of the sum of `count` independent copies."""
+        square, total = self, None
+        while count:
+            if count % 2:
+                total = square if total is None else total.plus(square)
+            count //= 2
+            square = square.plus(square) if count else square
+        assert total is not None
+        return total
+
+    def plus(self, other: LossLaw) -> LossLaw:
+        """Return the law of the sum with an independent one."""
+        spacing = max(self.spacing, other.spacing)
+        left, right = self.on_lattice(spacing), other.on_lattice(spacing)
+        weights, rounding = _convolved(left.weights, right.weights)
+        total = replace(
+            self,
+            spacing=spacing,
+            first_index=left.first_index + right.first_index,
+            weights=weights,
+            lost_mass=min(1.0, left.lost_mass + right.lost_mass + rounding),
+        ).trimmed()
+        return total.on_lattice(2 * spacing) if len(total.weights) > self.most_points else total
+
+    def trimmed(self) -> LossLaw:
+        """Return the law without tails: the upper one is a total loss, the lower one moves up."""
+        upper_mass = np.cumsum(self.weights[::-1])[::-1]
+        lower_mass = np.cumsum(self.weights)
+        low = int(np.searchsorted(lower_mass, self.tail, side="right"))
+        high = int(np.count_nonzero(upper_mass > self.tail))
+        if (low == 0 and high == len(self.weights)) or low >= high:
+            return self
+        weights = self.weights[low:high].copy()
+        weights[0] += lower_mass[low - 1] if low else 0.0
+        lost_mass = self.lost_mass + (float(upper_mass[high]) if high < len(upper_mass) else 0.0)
+        return replace(
+            self, first_index=self.first_index + low, weights=weights, lost_mass=lost_mass
+        )
+
+    def on_lattice(self, spacing: float) -> LossLaw:
+        """Return a law on another lattice whose curve is at least this law's."""
+        if spacing == self.spacing:
+            return self
+        values = self.values
+        lattice_below = np.floor(values / spacing)
+        upper_weights = np.expm1(-(values - lattice_below * spacing)) / math.expm1(-spacing)
+        upper_weights = self.weights * np.clip(upper_weights, 0.0, 1.0)
+        first_index = int(lattice_below[0])
+        places = (lattice_below - first_index).astype(np.intp)
+        weights = np.zeros(int(places[-1]) + 2)
+        np.add.at(weights, places, self.weights - upper_weights)
+        np.add.at(weights, places + 1, upper_weights)
+        return replace(self, spacing=spacing, first_index=first_index, weights=weights)
+
+
+def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
+    """Return the weights of a sum, and what their rounding may hide."""
+    if max(len(left), len(right)) <= DIRECT_POINTS:
+        return np.convolve(left, right), 0.0
+    weights = np.maximum(fftconvolve(left, right), 0.0)
+    return weights, ROUNDING * len(weights)
+
+
+def _normal_masses(ends: Vector) -> Vector:
+    """Return the normal masses between neighbouring ends, to a good relative accuracy."""
+    low, high = ends[:-1], ends[1:]
+    mirrored = low > 0
+    larger = np.where(mirrored, -low, high)
+    smaller = np.where(mirrored, -high, low)
+    return np.asarray(np.exp(log_ndtr(larger)) - np.exp(log_ndtr(smaller)))
+
+
+def _at_ends(ends: Vector, likely: Vector, rare: Vector) -> Vector:
+    """Return the weights at the ends of cells of equal width to which their masses are moved.
+
+    `likely` and `rare` are the masses of the cells under P and under R, both of which stay.
+    """
+    width = float(ends[1] - ends[0])
+    upper = (likely - rare * np.exp(ends[:-1])) / -math.expm1(-width)
+    upper = np.clip(upper, 0.0, likely)
+    weights = np.zeros(len(ends))
+    weights[:-1] += likely - upper
+    weights[1:] += upper
+    return weights
