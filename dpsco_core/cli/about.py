@@ -13,8 +13,7 @@ from dpsco_core.methods.form import form_of
 
 
 def add_about(commands: Any) -> None:
-    words = "tell one method: steps, proof, cost, bounds, flaws"
-    parser = add_command(commands, "about", run_about, help=words)
+    parser = add_command(commands, "about", run_about)
     parser.add_argument("method", metavar="METHOD", help="slug of the method, as sco.clipped")
 
 

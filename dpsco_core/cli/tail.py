@@ -19,7 +19,7 @@ STDIN = "-"
 
 
 def add_tail(commands: Any) -> None:
-    parser = add_command(commands, "tail", run_tail, help="estimate the tail index of a CSV file")
+    parser = add_command(commands, "tail", run_tail)
     parser.add_argument("file", metavar="FILE", help=f"CSV file; {STDIN} is standard input")
     parser.add_argument(
         "--column",

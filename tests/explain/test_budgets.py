@@ -28,7 +28,7 @@ from dpsco_core.explain.budgets import (
     subsampled,
     subsampling_curve,
 )
-from dpsco_core.explain.ledgers import account, spendings
+from dpsco_core.explain.recipe.ledgers import account, spendings
 from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.privacy import ApproxDP, GaussianNoise, Ledger, PureDP, TestedReleases
 from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, gaussian_rho, zcdp_epsilon

@@ -10,7 +10,7 @@ from dpsco_app.parts.options import at_most, budget_text, number_text
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
-from dpsco_core.explain.ledgers import Account
+from dpsco_core.explain.recipe.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
 # Up to which share of right guesses; what that is.
