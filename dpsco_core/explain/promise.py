@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from dpsco_core.base.cards import BoundCard, Privacy
+from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.hardest import impossible
@@ -64,7 +65,7 @@ def fano_bound(scenario: Scenario) -> Bound | None:
     privacy: Privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
     candidates = (
         c
-        for c in lower_cards(scenario)
+        for c in lower_cards(scenario.problem, scenario.level)
         if c.constant == "explicit" and c.is_fano and c.privacy == privacy
     )
     point = replace(scenario, axis=None, grid=())
@@ -73,12 +74,12 @@ def fano_bound(scenario: Scenario) -> Bound | None:
     return None if card is None else bound(card.slug)
 
 
-def lower_cards(scenario: Scenario) -> tuple[BoundCard, ...]:
+@lru_cache
+def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
-    problem = problem_card(scenario.problem)
-    loss = problem.loss_class
-    cards = (b.card for b in bounds_for(scenario.problem, scenario.level))
-    lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == problem.quantity)
+    quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
+    cards = (b.card for b in bounds_for(problem, level))
+    lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)
     binding = tuple(c for c in lower if c.applies_to(loss))
     return tuple(c for c in binding if not c.is_wider(loss)) or binding
 
