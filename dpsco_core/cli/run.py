@@ -15,6 +15,7 @@ from dpsco_core.cli.tools import (
     require_sound,
     scenario_from_flags,
 )
+from dpsco_core.explain.recipe.recipe import recipes
 from dpsco_core.results.intervals import run_json
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.executors import run_study
@@ -26,6 +27,8 @@ from dpsco_core.scenario import Scenario
 def add_run(commands: Any) -> None:
     parser = add_command(commands, "run", run_scenario)
     add_workers(parser)
+    words = "with --json: add what to set for each private method"
+    parser.add_argument("--recipe", action="store_true", help=words)
     words = "print medians, intervals and every proven lower bound too"
     parser.add_argument("--all", action="store_true", help=words)
     add_fields(parser)
@@ -37,7 +40,10 @@ def run_scenario(chosen: argparse.Namespace) -> None:
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if chosen.json:
-        print_json(run_json(scenario, outcomes))
+        document = run_json(scenario, outcomes)
+        if chosen.recipe:
+            document["recipes"] = [row.to_dict() for row in recipes(scenario)]
+        print_json(document)
     else:
         print_run(scenario, outcomes, in_full=chosen.all)
     require_sound(scenario, outcomes)

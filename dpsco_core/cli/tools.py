@@ -63,13 +63,19 @@ def read_whole(name: str, value: float) -> int:
     return int(value)
 
 
-def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> None:
+def add_fields(
+    command: argparse.ArgumentParser, *, defaults: bool = True, methods: bool = True
+) -> None:
     """Add one flag per field of `Scenario`, which parses and checks the values itself.
 
-    `defaults` says whether the help names the default values.
+    `defaults` says whether the help names the default values; without `methods` there is no flag
+    for them.
     """
     for name, spec in TABLE.items():
         if spec.kind == "slugs":
+            if not methods:
+                command.set_defaults(methods=None)
+                continue
             command.add_argument(
                 "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
             )

@@ -8,9 +8,11 @@ import numpy as np
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.cli.tables.bounds import print_lower_bounds
+from dpsco_core.cli.tables.recipe import print_recipes
 from dpsco_core.cli.tools import number, print_note, print_text, table
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.promise import Proven, advice, proven
+from dpsco_core.explain.recipe.recipe import recipes
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.intervals import intervals
@@ -19,6 +21,8 @@ from dpsco_core.results.slopes import PointErrors, slope_rows
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
+# A recipe takes one run more of each private method: longer runs are left to `dpsco about`.
+MOST_SECONDS = 2.0
 PROMISE = (
     "the promise is the smallest mean error that an algorithm can guarantee for all data of the "
     "class; on these data an error may be below it, and a floor holds on these data."
@@ -45,6 +49,8 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
     for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
         print_note(note)
     _print_slopes(scenario, outcomes)
+    if sum(o.seconds for o in outcomes if o.trial == 0) < MOST_SECONDS:
+        print_recipes(recipes(scenario))
     _print_proven(scenario, proven(scenario), is_reason_printed=not in_full)
     if in_full:
         print()
