@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpsco_core.plugins import extend
     from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
     from dpsco_core.problems import Constants, MeanEstimation, Setting
+    from dpsco_core.results.release import release
     from dpsco_core.results.slopes import slopes
     from dpsco_core.results.tables import frame, summary
     from dpsco_core.runs.cost import Cost, cost
@@ -37,6 +38,7 @@ MODULES = {
     "Constants": "problems",
     "MeanEstimation": "problems",
     "Setting": "problems",
+    "release": "results.release",
     "slopes": "results.slopes",
     "frame": "results.tables",
     "summary": "results.tables",
@@ -71,6 +73,7 @@ __all__ = [
     "extend",
     "frame",
     "fresh_seed",
+    "release",
     "run_cell",
     "slopes",
     "study",
