@@ -35,6 +35,7 @@ COMMANDS = {
     "fano": "build Fano's lower bound, step by step",
     "matrix": "how many methods run, and how many explicit bounds hold, on every set and budget",
     "need": "how many records, or which privacy budget, a target error takes",
+    "release": "release a private mean, or a regression, of the columns of a CSV file",
     "tail": "estimate the tail index of a CSV file",
     "study": "run a scenario from a TOML file, and go on where it stopped",
     "page": "write a study with sliders as one HTML file that needs no network",
