@@ -1,7 +1,4 @@
-"""The command `dpsco`, which Ctrl-C ends in silence while the library is still being imported.
-
-It stands here since every module of `dpsco_core` imports the whole library first.
-"""
+"""The command `dpsco`, which Ctrl-C ends in silence while its first modules are being imported."""
 
 import os
 import signal

@@ -1,18 +1,56 @@
-"""DP-SCO Explorer: private estimation on heavy-tailed data, between its upper and lower bounds."""
+"""DP-SCO Explorer: private estimation on heavy-tailed data, between its upper and lower bounds.
 
-from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.base.limits import Limits
-from dpsco_core.base.seeds import fresh_seed
-from dpsco_core.plugins import extend
-from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
-from dpsco_core.problems import Constants, MeanEstimation, Setting
-from dpsco_core.results.slopes import slopes
-from dpsco_core.results.tables import frame, summary
-from dpsco_core.runs.cost import Cost, cost
-from dpsco_core.runs.study import Cell, Outcome, cells, run_cell, study
-from dpsco_core.scenario import Scenario
+A public name is imported when it is first asked for: `dpsco --help` and whoever needs one part of
+the library do not wait for all of it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpsco_core.base.errors import InvalidInput, NotApplicable
+    from dpsco_core.base.limits import Limits
+    from dpsco_core.base.seeds import fresh_seed
+    from dpsco_core.plugins import extend
+    from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+    from dpsco_core.problems import Constants, MeanEstimation, Setting
+    from dpsco_core.results.release import release
+    from dpsco_core.results.slopes import slopes
+    from dpsco_core.results.tables import frame, summary
+    from dpsco_core.runs.cost import Cost, cost
+    from dpsco_core.runs.study import Cell, Outcome, cells, run_cell, study
+    from dpsco_core.scenario import Scenario
 
 __version__ = "0.1.0"
+
+# The module of each public name: the imports above as data. A test compares the two.
+MODULES = {
+    "InvalidInput": "base.errors",
+    "NotApplicable": "base.errors",
+    "Limits": "base.limits",
+    "fresh_seed": "base.seeds",
+    "extend": "plugins",
+    "ZCDP": "privacy",
+    "ApproxDP": "privacy",
+    "Budget": "privacy",
+    "Ledger": "privacy",
+    "PureDP": "privacy",
+    "Constants": "problems",
+    "MeanEstimation": "problems",
+    "Setting": "problems",
+    "release": "results.release",
+    "slopes": "results.slopes",
+    "frame": "results.tables",
+    "summary": "results.tables",
+    "Cost": "runs.cost",
+    "cost": "runs.cost",
+    "Cell": "runs.study",
+    "Outcome": "runs.study",
+    "cells": "runs.study",
+    "run_cell": "runs.study",
+    "study": "runs.study",
+    "Scenario": "scenario",
+}
 
 __all__ = [
     "ZCDP",
@@ -35,8 +73,24 @@ __all__ = [
     "extend",
     "frame",
     "fresh_seed",
+    "release",
     "run_cell",
     "slopes",
     "study",
     "summary",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = f"{__name__}.{MODULES[name]}"
+    package = import_module(module)
+    # A module of a package is no attribute of it before its own import.
+    value = getattr(package, name, None) or import_module(f"{module}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -420,7 +420,6 @@ TABLES_OF_TESTS = {
     "tests/bounds/test_mean_bounds.py": 1,
     "tests/bounds/test_oracles.py": 1,
     "tests/bounds/test_upper_hold.py": 2,
-    "tests/cli/test_main.py": 1,
     "tests/explain/test_errata.py": 1,
     "tests/explain/test_errata_ranges.py": 1,
     "tests/explain/test_story_proofs.py": 1,

@@ -7,8 +7,9 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.base.law_classes import LawClass
 from dpsco_core.bounds.classes import covered
-from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
+from dpsco_core.catalogue import bound, bounds_for, method_card
 from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.promise import fano_bound, lower_cards
 from dpsco_core.explain.window import notions_of
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
@@ -19,15 +20,6 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the cards of the problem's bounds on what its figure shows."""
     quantity = words_for(problem).quantity
     return tuple(b.card for b in bounds_for(problem, level) if b.card.quantity == quantity)
-
-
-@lru_cache
-def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
-    own = problem_card(problem).loss_class
-    lower = (c for c in cards(problem, level) if c.kind == "lower" and c.drawn)
-    binding = tuple(c for c in lower if c.applies_to(own))
-    return tuple(c for c in binding if not c.is_wider(own)) or binding
 
 
 @lru_cache(maxsize=1000)
@@ -123,8 +115,5 @@ def fano(scenario: Scenario) -> str:
 
     Under pure DP that for pure algorithms, otherwise that for concentrated DP.
     """
-    privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
-    binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))
-    named = (c.slug for c in binding if c.is_fano and c.privacy == privacy)
-    point = canonical(scenario)
-    return next((slug for slug in named if not evaluate(point, bound(slug)).failures), "")
+    row = fano_bound(scenario)
+    return "" if row is None else row.card.slug

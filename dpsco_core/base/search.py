@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.errors import NotApplicable
 
@@ -98,7 +98,9 @@ def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
     """Return the minimiser of a function with one valley, and its value; or `NotApplicable`."""
-    minimum = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
+    minimum = scipy.optimize.minimize_scalar(
+        lambda x: _value(value, x), bounds=(low, high), method="bounded"
+    )
     if not math.isfinite(float(minimum.fun)):
         raise nothing_finite(what)
     return float(minimum.x), float(minimum.fun)
@@ -169,6 +171,8 @@ def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[
     if i < 0:
         return math.inf, high
     bounds = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
-    inner = minimize_scalar(value, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    inner = scipy.optimize.minimize_scalar(
+        value, bounds=bounds, method="bounded", options={"xatol": 1e-3}
+    )
     candidates = ((float(inner.fun), float(inner.x)), (values[i], float(grid[i])))
     return smallest_or(candidates, lambda pair: pair[0], candidates[1])

@@ -4,27 +4,52 @@ import argparse
 import textwrap
 from typing import Any
 
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import one_of
 from dpsco_core.base.plain_latex import plain_formula, plain_text
 from dpsco_core.catalogue import BOUNDS, method_card, method_class
-from dpsco_core.cli.tools import WIDTH, add_command, print_json
+from dpsco_core.cli.tables.recipe import print_recipe
+from dpsco_core.cli.tools import (
+    WIDTH,
+    add_command,
+    add_fields,
+    given_fields,
+    print_json,
+    print_note,
+)
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
+from dpsco_core.explain.recipe.recipe import Recipe, recipe
+from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
 from dpsco_core.methods.form import form_of
+from dpsco_core.scenario import Scenario
 
 
 def add_about(commands: Any) -> None:
-    words = "tell one method: steps, proof, cost, bounds, flaws"
-    parser = add_command(commands, "about", run_about, help=words)
-    parser.add_argument("method", metavar="METHOD", help="slug of the method, as sco.clipped")
+    parser = add_command(commands, "about", run_about)
+    parser.description = (
+        "The recipe, what to set and how much noise to add, is at the point of the method's "
+        "example, or where the flags say."
+    )
+    parser.add_argument("slug", metavar="METHOD", help="slug of the method, as sco.clipped")
+    libraries = ", ".join(LIBRARIES)
+    parser.add_argument(
+        "--library", metavar="NAME", help=f"print the recipe as code, alone: {libraries}"
+    )
+    add_fields(parser, defaults=False, methods=False)
 
 
 def run_about(chosen: argparse.Namespace) -> None:
     """Print a method's story; as JSON also the number of gradients in a run of its example."""
-    slug: str = chosen.method
+    slug: str = chosen.slug
     method_story, card = story(slug), method_card(slug)
     proof = None if method_story.privacy is None else method_story.privacy.steps
     cards = [b.card for b in BOUNDS if b.card.method == slug]
     form = form_of(method_class(slug), "tight", "practical")
+    method_recipe = None if proof is None else recipe(_point(chosen), slug)
+    if chosen.library is not None:
+        _print_code(slug, method_recipe, chosen.library)
+        return
     if chosen.json:
         run_work = work(example_point(slug), slug)
         print_json(
@@ -51,6 +76,7 @@ def run_about(chosen: argparse.Namespace) -> None:
                 "gradients": run_work.gradients,
                 "at_most": run_work.at_most,
                 "passes": run_work.passes,
+                "recipe": None if method_recipe is None else _recipe_json(method_recipe),
             }
         )
         return
@@ -80,6 +106,36 @@ def run_about(chosen: argparse.Namespace) -> None:
             print(f"\n{title}")
         for i, text in enumerate(texts, start=1):
             print(_wrap(text, f"  {i}. " if title == "Steps" else "  - "))
+    if method_recipe is not None:
+        print_recipe(method_recipe)
+        if libraries := ", ".join(snippets(method_recipe)):
+            print_note(f"as code of another library: `--library` {libraries}.")
+
+
+def _point(chosen: argparse.Namespace) -> Scenario:
+    """Return the point of a recipe: that of the method's example, changed by the flags."""
+    chosen.method = [chosen.slug]
+    fields = given_fields(chosen)
+    if "rho" in fields:
+        fields = {"epsilon": None, "delta": None} | fields
+    return Scenario.from_dict(example_point(chosen.slug).to_dict() | fields).validate()
+
+
+def _recipe_json(method_recipe: Recipe) -> dict[str, Any]:
+    scenario = {"scenario": method_recipe.point.to_dict()}
+    return scenario | method_recipe.to_dict() | {"code": snippets(method_recipe)}
+
+
+def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
+    """Print the code of a library; raises `InvalidInput` where it has not the mechanism."""
+    codes = {} if method_recipe is None else snippets(method_recipe)
+    if library in codes:
+        print(codes[library])
+        return
+    one_of("library", library, tuple(LIBRARIES))
+    names = " or ".join(codes)
+    condition = f"{names} for {slug}" if names else f"left out for {slug}: none has its mechanism"
+    raise InvalidInput(f"library must be {condition}, got library={library}.")
 
 
 def _wrap(text: str, mark: str = "") -> str:

@@ -31,7 +31,6 @@ def add_audit(commands: Any) -> None:
         commands,
         "audit",
         run_audit_command,
-        help="run a method on its worst neighbours, and bound epsilon from below",
         description="What is not given is taken from a small scenario made for the method. "
         f"--trials is the number of runs on two neighbours together (default {RUNS:,}); the "
         "record in which they differ is far out, against as far the other way and against 0.",

@@ -31,8 +31,7 @@ FLAGS = {
 
 
 def add_budget(commands: Any) -> None:
-    words = "convert a privacy budget, compose it, amplify it"
-    parser = add_command(commands, "budget", run_budget, help=words)
+    parser = add_command(commands, "budget", run_budget)
     for name, text in FLAGS.items():
         parser.add_argument(f"--{name}", metavar="VALUE", help=text)
 

@@ -21,7 +21,6 @@ def add_errata(commands: Any) -> None:
         commands,
         "errata",
         run_errata,
-        help="list what was found wrong in the papers",
         description="Without --slug: the whole list.",
     )
     parser.add_argument("--slug", metavar="SLUG", help="one entry in full, its experiment run")

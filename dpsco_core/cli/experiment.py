@@ -17,7 +17,6 @@ def add_experiment(commands: Any) -> None:
         commands,
         "experiment",
         run_experiment,
-        help="run a small experiment of the page Learn",
         description="tails: the largest of n records, Gaussian and heavy-tailed. neighbours: how "
         "often a guess from a private output is right. radius: clipping's error by its radius.",
     )

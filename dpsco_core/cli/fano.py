@@ -65,7 +65,6 @@ def add_fano(commands: Any) -> None:
         commands,
         "fano",
         run_fano,
-        help="build Fano's lower bound, step by step",
         description="Without --bits: the lower bounds on the hard mean problem.",
     )
     for name, text in (_PACKING | _PROBLEM).items():

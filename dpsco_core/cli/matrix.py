@@ -17,7 +17,6 @@ def add_matrix(commands: Any) -> None:
         commands,
         "matrix",
         run_matrix,
-        help="how many methods run, and how many explicit bounds hold, on every set and budget",
         description="For every problem, constraint set, kind of budget and number of items per "
         "user: how many private methods run, and how many upper and lower bounds with proven "
         "constants hold. The whole matrix takes a minute or two; --problem prints a part of it.",

@@ -18,7 +18,6 @@ def add_need(commands: Any) -> None:
         commands,
         "need",
         run_need,
-        help="how many records, or which privacy budget, a target error takes",
         description="Run each method at a few sizes, and print how many records (or which privacy "
         "budget) its median error takes to reach the target, with a 95 % interval.",
     )

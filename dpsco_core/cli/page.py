@@ -8,8 +8,8 @@ from typing import Any
 
 
 def add_page(commands: Any) -> None:
-    words = "write a study with sliders as one HTML file that needs no network"
-    parser = commands.add_parser("page", help=words, allow_abbrev=False)
+    parser = commands.add_parser("page", allow_abbrev=False)
+    parser.set_defaults(does=make_page)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
     over_help = "field with a slider beside the axis; may be given twice (default: epsilon)"

@@ -4,7 +4,9 @@ import errno
 import io
 import os
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +32,24 @@ def open_streams() -> None:
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115, for the process
             setattr(sys, name, stream)
+
+
+@contextmanager
+def silent_when_interrupted() -> Iterator[None]:
+    """End the process in silence on Ctrl-C while a part of the library is imported.
+
+    Of an exception in the midst of an import, Python would print where it was.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or handler is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def print_every_character() -> None:

@@ -26,7 +26,6 @@ from dpsco_core.cli.tools import (
 from dpsco_core.fields import TABLE, is_whole
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.tables import frame, summary
-from dpsco_core.runs.dask_cluster import cluster
 from dpsco_core.runs.executors import run_study, workers_for
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.runs.store import Store
@@ -41,8 +40,7 @@ WRITE_EVERY = 0.2  # seconds
 
 
 def add_study(commands: Any) -> None:
-    words = "run a scenario from a TOML file, and go on where it stopped"
-    parser = add_command(commands, "study", run_study_command, help=words)
+    parser = add_command(commands, "study", run_study_command)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
     executor_flags = parser.add_mutually_exclusive_group()
@@ -54,8 +52,7 @@ def add_study(commands: Any) -> None:
 
 
 def add_export(commands: Any) -> None:
-    words = "write the cells of a results file as CSV or Parquet"
-    parser = commands.add_parser("export", help=words, allow_abbrev=False)
+    parser = commands.add_parser("export", allow_abbrev=False)
     parser.set_defaults(does=run_export)
     parser.add_argument("file", help="results of `dpsco study`")
     kind = parser.add_mutually_exclusive_group(required=True)
@@ -89,6 +86,9 @@ def _run_outcomes(
     if address is None:
         yield from run_study(scenario, workers, store)
     else:
+        # It brings a network stack, which other commands do not wait for.
+        from dpsco_core.runs.dask_cluster import cluster
+
         with cluster(address) as executor:
             yield from study(scenario, executor, store)
 

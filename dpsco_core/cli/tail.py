@@ -19,7 +19,7 @@ STDIN = "-"
 
 
 def add_tail(commands: Any) -> None:
-    parser = add_command(commands, "tail", run_tail, help="estimate the tail index of a CSV file")
+    parser = add_command(commands, "tail", run_tail)
     parser.add_argument("file", metavar="FILE", help=f"CSV file; {STDIN} is standard input")
     parser.add_argument(
         "--column",
@@ -34,7 +34,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
     # The reader needs pandas, which would slow down every other command.
     from dpsco_core.explain.columns.records import read_records
 
-    records = read_records(_content(chosen.file), chosen.column)
+    records = read_records(read_content(chosen.file), chosen.column)
     answer = _answer(records)
     if chosen.json:
         print_json(answer)
@@ -69,7 +69,7 @@ def _tail_in_words(answer: dict[str, Any]) -> str:
     return f"tail index {index:.2g} ({answer['kind']}); law {answer['law']}"
 
 
-def _content(file: str) -> bytes:
+def read_content(file: str) -> bytes:
     """Return the content of a file or of standard input; raises `InvalidInput`."""
     name = "standard input" if file == STDIN else file
     limit = LARGEST_BYTES + 1  # a device may be endless

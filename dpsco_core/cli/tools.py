@@ -6,7 +6,8 @@ import math
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from itertools import zip_longest
+from typing import Any
 
 from dpsco_core.base.errors import CodeFailed, InvalidInput
 from dpsco_core.base.parsing import read_text
@@ -19,14 +20,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 WIDTH = 96  # the line width of prose
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports an error in one sentence, and exits with status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        line = " ".join(message.split()).rstrip(".")
-        self.exit(2, f"{self.prog}: {line[0].upper()}{line[1:]}.\n")
+MOST_COLUMNS = 100  # the largest line width of tables
 
 
 def add_command(
@@ -69,13 +63,19 @@ def read_whole(name: str, value: float) -> int:
     return int(value)
 
 
-def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> None:
+def add_fields(
+    command: argparse.ArgumentParser, *, defaults: bool = True, methods: bool = True
+) -> None:
     """Add one flag per field of `Scenario`, which parses and checks the values itself.
 
-    `defaults` says whether the help names the default values.
+    `defaults` says whether the help names the default values; without `methods` there is no flag
+    for them.
     """
     for name, spec in TABLE.items():
         if spec.kind == "slugs":
+            if not methods:
+                command.set_defaults(methods=None)
+                continue
             command.add_argument(
                 "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
             )
@@ -100,25 +100,73 @@ def number(value: Any) -> str:
 
 
 def table(rows: list[list[str]], header: list[str]) -> str:
-    """Return `rows` as text in columns, without the columns that are empty everywhere."""
+    """Return `rows` as text in columns, without the columns that are empty everywhere.
+
+    Where a line would be longer than `MOST_COLUMNS`, the cells of the widest columns go on below.
+    """
     columns = [i for i in range(len(header)) if any(row[i] for row in rows)]
     lines = [[header[i] for i in columns]] + [[row[i] for i in columns] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    widths = _narrowed([[line[i] for line in lines] for i in range(len(columns))])
+    text = []
+    for line in lines:
+        parts = [_wrapped(cell, width) for cell, width in zip(line, widths, strict=True)]
+        for row in zip_longest(*parts, fillvalue=""):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            text.append("  ".join(cells).rstrip())
+    return "\n".join(text)
+
+
+def _narrowed(columns: list[list[str]]) -> list[int]:
+    """Return widths of columns that fit together, as far as their longest words allow.
+
+    The first column, of names, is narrowed only where the others are as narrow as they can be.
+    """
+    widths = [max(map(len, cells)) for cells in columns]
+    words = [[len(word) for cell in cells for word in cell.split()] for cells in columns]
+    floors = [max(lengths, default=0) for lengths in words]
+    while sum(widths) + 2 * (len(widths) - 1) > MOST_COLUMNS:
+        loose = [i for i, width in enumerate(widths) if width > floors[i]]
+        if not loose:
+            break
+        widths[max(loose, key=lambda i: (i > 0, widths[i]))] -= 1
+    return widths
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def print_note(text: str) -> None:
     """Print a note below a table, wrapped to the width of prose."""
-    print(textwrap.fill(f"note: {text}", WIDTH, break_long_words=False, break_on_hyphens=False))
+    print_text(f"note: {text}")
+
+
+def print_text(text: str, *, indent: str = "") -> None:
+    """Print a paragraph, wrapped to the width of prose."""
+    print(
+        textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a scenario that are given on the command line, as text."""
     flags = vars(chosen) | {"methods": chosen.method or None}
     return with_seed({name: flags[name] for name in NAMES if flags[name] is not None})
+
+
+def scenario_from_flags(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
+    """Return the scenario that the flags describe; raises `InvalidInput`.
+
+    `sampling` says whether its data are to be drawn, which limits their size.
+    """
+    return Scenario.from_dict(given_fields(chosen)).validate(sampling=sampling)
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:

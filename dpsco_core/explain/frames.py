@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.interpolate import RectBivariateSpline
+import scipy
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
@@ -183,7 +183,7 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
         risk: Risk = problem.excess_risk
         if isinstance(problem, LinearModelProblem):
             risk = partial(problem.average_risk, rows=ROWS)
-        risks = RectBivariateSpline(a, b, _risks(risk, plane, a, b))(x, y)
+        risks = scipy.interpolate.RectBivariateSpline(a, b, _risks(risk, plane, a, b))(x, y)
     else:
         risks = _risks(problem.excess_risk, plane, x, y)
     high = float(risks.max())

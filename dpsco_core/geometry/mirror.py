@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import xlogy
 
 from dpsco_core.base.arrays import Vector
@@ -181,7 +181,7 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
     low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # the bounds hold up to rounding
-    root = brentq(
+    root = scipy.optimize.brentq(
         lambda t: float(point_for(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15
     )
     w = point_for(float(root))
@@ -213,7 +213,7 @@ def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
     low, step = high - 1, 1.0
     while log_ratio(low) < 0:
         low, step = low - step, 2 * step
-    root = float(brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
+    root = float(scipy.optimize.brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
     point = np.zeros(len(u))
     point[moving] = np.exp(log_sizes(root))
     return np.copysign(point, u)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
@@ -122,7 +122,7 @@ class SparseHull(Sparse):
             math.sqrt(s / d) * chi_mean(d),
             largest_absolute_mean(d),
         )
-        minimum = minimize_scalar(
+        minimum = scipy.optimize.minimize_scalar(
             lambda tau: math.sqrt(s) * tau + math.sqrt(d * _excess_square(tau)),
             bounds=(0.0, math.sqrt(2 * math.log(d)) + 1),
             method="bounded",

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 import scipy.fft
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
@@ -164,10 +164,10 @@ def _least_noise(steps: int, epsilon: float, delta: float, most: float) -> float
     if excess(low, points - 2) <= 0:
         return 1 / LARGEST_SHIFT
     # A coarse grid finds the place, a fine one the value; what was seen to be enough is returned.
-    rough = brentq(excess, low, high, args=(points - 2,), xtol=1e-3)
+    rough = scipy.optimize.brentq(excess, low, high, args=(points - 2,), xtol=1e-3)
     left, right = max(low, rough - 0.02), min(high, rough + 0.002)
     if excess(left, points) > 0 >= excess(right, points):
-        brentq(excess, left, right, args=(points,), xtol=1e-6)
+        scipy.optimize.brentq(excess, left, right, args=(points,), xtol=1e-6)
     return math.exp(least_valid)
 
 
@@ -253,7 +253,7 @@ def _tilt(grid: Vector, logs: Vector) -> float:
     high = 1e-3 / reachable
     while mean(high) < 0:
         high *= 4
-    return float(brentq(mean, 0.0, high, xtol=1e-2 * high))
+    return float(scipy.optimize.brentq(mean, 0.0, high, xtol=1e-2 * high))
 
 
 def _coarse_law(grid: Vector, mass: Vector) -> tuple[Vector, Vector]:

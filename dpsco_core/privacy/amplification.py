@@ -17,7 +17,6 @@ from typing import Literal, get_args
 
 import numpy as np
 import scipy
-from scipy.optimize import brentq
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
@@ -213,7 +212,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
             )
             return math.log(max(reached / delta, 1e-3))
 
-        brentq(height, low, high, xtol=1e-15)
+        scipy.optimize.brentq(height, low, high, xtol=1e-15)
     for _ in range(50):
         middle = (low + high) / 2
         holds = middle <= holds_up_to or (middle < fails_from and meets(middle))

@@ -18,7 +18,6 @@ from typing import Literal
 import numpy as np
 import scipy  # its `stats` are imported on first use, in a third of a second
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, expit, ndtr
 
 from dpsco_core.base.errors import require
@@ -151,7 +150,7 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         return 8 * float(np.finfo(float).eps) * (terms + abs(log_order) + log_alpha)
 
     guess = 0.5 * (math.log(log_1_delta + 1e-300) - math.log(rho))
-    minimum = minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         epsilon_at, bounds=(guess - 12, guess + 12), method="bounded", options={"xatol": 1e-10}
     )
     return min(paper, max(0.0, float(minimum.fun) + rounding_at(float(minimum.x))))
@@ -180,7 +179,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
     if excess(low) > 0:  # the paper's formula is already optimal up to rounding
         return paper * (1 - 1e-9)
-    root = float(brentq(excess, low, high, xtol=1e-13))
+    root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
     step = 1e-13
     while excess(root) > 0:
         root -= step

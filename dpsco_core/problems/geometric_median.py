@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
@@ -64,7 +64,7 @@ def coordinate_median(law: Univariate, d: int) -> float:
     def slope(c: float) -> float:
         return median_slope(law, d, c)
 
-    return float(brentq(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
+    return float(scipy.optimize.brentq(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
 
 
 @lru_cache(maxsize=64)

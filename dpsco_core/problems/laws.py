@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.hard import HardInstance
@@ -94,7 +94,7 @@ def _largest(negative: Callable[[float], float]) -> float:
     values = np.array([negative(float(a)) for a in grid])
     best = int(values.argmin())
     low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
-    minimum = minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         negative, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
     )
     return max(-float(minimum.fun), -float(values[best])) * (1 + 1e-12)

@@ -17,7 +17,6 @@ from typing import Literal
 
 import numpy as np
 import scipy  # its `interpolate` is imported on first use
-from scipy.optimize import brentq
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
@@ -162,7 +161,7 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
 
         low, high = sorted((univariate.median, univariate.mean))
         low, high = low - 1.0, high + 1.0
-        origin = float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14))
+        origin = float(scipy.optimize.brentq(slope, low, high, xtol=1e-14, rtol=1e-14))
     return Noise(law=law, univariate=univariate, origin=origin)
 
 

@@ -14,8 +14,9 @@ secants with weights that depend on the points only.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import stdtrit
@@ -27,6 +28,7 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
+PointErrors = dict[float, dict[int, float]]  # errors of one method, by point and trial
 Verdict = Literal[
     "consistent with the rate",
     "consistent with an upper bound",
@@ -99,14 +101,22 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
+    points: dict[str, PointErrors] = {}
+    columns: Any = zip(cells["method"], cells["x"], cells["trial"], cells["error"], strict=True)
+    for method, x, trial, error in columns:
+        points.setdefault(str(method), {}).setdefault(float(x), {})[trial] = error
+    return pd.DataFrame(slope_rows(scenario, points), columns=COLUMNS)
+
+
+def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[dict[str, Any]]:
+    """Return the rows of `slopes` from the errors of each method."""
     rows = []
-    methods = cells["method"].unique() if scenario.axis in POWER_AXES else ()
-    for method in methods:
-        x, errors, zeros = _method_errors(cells, method)
+    for method, points in errors.items() if scenario.axis in POWER_AXES else ():
+        x, trials, zeros = _method_errors(points)
         if len(x) + zeros == 0:
             continue
-        card = method_card(str(method))
-        fit = fit_errors(x, errors)
+        card = method_card(method)
+        fit = fit_errors(x, trials)
         low, high = rate_range(scenario, card.rate, x)
         judgement = verdict(fit, low, high) if card.rate else None
         if len(x) == 0:
@@ -129,7 +139,7 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
                 "points": len(x),
             }
         )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return rows
 
 
 def line_slope(
@@ -205,19 +215,27 @@ def verdict(
     return TOO_WIDE if fit.high - fit.low > WIDEST else CONSISTENT
 
 
-def _method_errors(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix, int]:
+def _method_errors(points: PointErrors) -> tuple[Vector, Matrix, int]:
     """Return the points of a method in order, its errors there, and the number of points left out.
 
     The errors have one row per trial. Points without an error are left out, and so are trials that
     have not run at every point. The count is of points whose mean error is 0, which has no
     logarithm.
     """
-    method_cells = cells[(cells["method"] == method) & cells["error"].notna()]
-    table = method_cells.pivot(index="trial", columns="x", values="error").dropna()
-    means = table.mean()
-    table = table.loc[:, means > 0]
-    zeros = int((means == 0).sum())
-    return table.columns.to_numpy(dtype=float), table.to_numpy(dtype=float), zeros
+    finite = {
+        x: {trial: error for trial, error in trials.items() if not math.isnan(error)}
+        for x, trials in sorted(points.items())
+    }
+    finite = {x: trials for x, trials in finite.items() if trials}
+    common = sorted(
+        set.intersection(*(set(trials) for trials in finite.values())) if finite else ()
+    )
+    x = np.array([*finite], dtype=float)
+    errors = np.array([[trials[t] for trials in finite.values()] for t in common], dtype=float)
+    if len(common) == 0:
+        return np.empty(0), np.empty((0, 0)), 0
+    means = errors.mean(axis=0)
+    return x[means > 0], errors[:, means > 0], int((means == 0).sum())
 
 
 def _weights(x: Vector) -> Vector:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
-from dpsco_core.catalogue import bounds_for
+from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.cli.main import main
+from dpsco_core.cli.tools import table
 
 SMALL = ("--n", "200", "--d", "10", "--trials", "2")
 SETS = {
@@ -45,7 +47,7 @@ def on_set(kind: str) -> tuple[str, ...]:
 def test_a_bound_on_a_mean_in_another_set_is_a_dash_with_its_reason_once(
     capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
-    text = printed(capsys, "bounds", *on_set(kind), "--n", "200", "--d", "10")
+    text = printed(capsys, "bounds", "--all", *on_set(kind), "--n", "200", "--d", "10")
     lower = lower_rows(text)
     assert [row[0] for row in lower] == list(LOWER)
     without_value = {row[0] for row in lower if row[1] == "-"}
@@ -57,7 +59,7 @@ def test_a_bound_that_is_larger_than_the_set_allows_is_neither_printed_nor_in_th
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("--n=20000", "--d=100000", "--p=50", "--rho=0.5", "--distribution=gaussian")
-    text = printed(capsys, "bounds", *on_set("l1"), *words)
+    text = printed(capsys, "bounds", "--all", *on_set("l1"), *words)
     assert "1.806" not in text
     document = json.loads(printed(capsys, "bounds", *on_set("l1"), *words, "--json"))
     lower = [row for row in document["bounds"] if row["kind"] == "lower"]
@@ -73,7 +75,7 @@ def test_a_bound_that_is_larger_than_the_set_allows_is_neither_printed_nor_in_th
 def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
     capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
-    text = printed(capsys, "run", *on_set(kind), *SMALL)
+    text = printed(capsys, "run", "--all", *on_set(kind), *SMALL)
     printed_rows = {row[0] for row in lower_rows(text)}
     assert printed_rows == HERE and "\nbound " in text
     assert "note: lower bounds that are not proven on this set are left out: " in text
@@ -85,7 +87,7 @@ def test_a_reason_that_several_bounds_share_is_said_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     swept = ("--axis", "n", "--grid", "100,200,400")
-    text = " ".join(printed(capsys, "run", *SMALL, *swept).split())
+    text = " ".join(printed(capsys, "run", "--all", *SMALL, *swept).split())
     assert text.count("The bound is for an unrestricted mean") == 1
 
 
@@ -93,12 +95,12 @@ def test_a_run_with_a_zcdp_budget_prints_the_bounds_that_bind_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     budget = ("--rho", "0.5")
-    text = printed(capsys, "run", *SMALL, *budget, "--method", "mean.clipped")
+    text = printed(capsys, "run", "--all", *SMALL, *budget, "--method", "mean.clipped")
     assert "zCDP (rho=0.5)" in text and "lower.mean.gaussian" in text
     other_rows = [row for row in lower_rows(text) if {"pure", "delta)-DP"} & {*row}]
     assert lower_rows(text) and other_rows == []
     assert "lower bounds on pure DP or (epsilon, delta)-DP algorithms are left out" in text
-    output = printed(capsys, "bounds", "--n", "200", "--d", "10", *budget)
+    output = printed(capsys, "bounds", "--all", "--n", "200", "--d", "10", *budget)
     assert "lower.mean.fano-pure " in output
     document = json.loads(printed(capsys, "run", *SMALL, *budget, "--json"))
     assert any(row["slug"] == "lower.mean.fano-pure" for row in document["bounds"])
@@ -108,7 +110,7 @@ def test_a_pure_method_that_ran_keeps_the_bounds_on_pure_algorithms(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     pure = ("--epsilon", "1", "--delta", "0", "--method", "mean.cwme-pure")
-    text = printed(capsys, "run", *SMALL, *pure)
+    text = printed(capsys, "run", "--all", *SMALL, *pure)
     assert "lower.mean.fano-pure " in text and "left out" not in text
 
 
@@ -121,11 +123,73 @@ def test_a_pure_method_that_ran_keeps_the_bounds_on_pure_algorithms(
         ("--delta", "0", "--method", "mean.clipped", "--method", "mean.cwme-pure"),
         ("--distribution", "hypercube", "--axis", "n", "--grid", "200,400,800"),
         ("--calibration", "paper", "--tuning", "theory"),
+        *(("--problem", problem) for problem in PROBLEM_SLUGS),
+        *(on_set(kind) for kind in SETS),
+        ("--problem", "quadratic", "--geometry", "l1", "--delta", "0"),
+        ("--problem", "mean", "--m", "50"),
     ],
     ids=" ".join,
 )
-def test_everything_that_a_run_prints_fits_into_100_columns(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+@pytest.mark.parametrize("length", [(), ("--all",)], ids=["short", "all"])
+@pytest.mark.parametrize("name", ["run", "bounds"])
+def test_every_table_fits_into_100_columns(
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    length: tuple[str, ...],
+    words: tuple[str, ...],
 ) -> None:
-    text = printed(capsys, "run", *SMALL, *words)
+    text = printed(capsys, name, *SMALL, *length, *words)
     assert [line for line in text.splitlines() if len(line) > 100] == []
+
+
+def test_a_cell_that_is_too_long_goes_on_below_and_nothing_is_lost() -> None:
+    words = " ".join(f"word{i}" for i in range(40))
+    text = table([["a name", words, "1"], ["b", "short", "2"]], ["name", "what", "x"])
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100 and lines[1].startswith("a name  word0 ")
+    assert " ".join(line[8:].rsplit("  ", 1)[0].strip() for line in lines[1:-1]) == words
+    assert lines[-1].split() == ["b", "short", "2"]
+
+
+def test_the_bounds_are_grouped_and_their_twins_are_folded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = printed(capsys, "bounds")
+    assert text.startswith("Upper bounds: Sample mean\n")
+    assert "\nLower bounds: every (epsilon, delta)-DP algorithm\n" in text
+    slugs = {line.split()[0] for line in text.splitlines() if line.strip()}
+    quantities = {slug: card.quantity for slug, card in LOWER.items()}
+    assert {quantities[slug] for slug in slugs & quantities.keys()} == {"l2 error"}
+    folded = next(line for line in text.splitlines() if "values are folded" in line)
+    cards = bounds_for("mean")
+    assert int(folded.split()[1]) == len(cards) - len(slugs & {b.card.slug for b in cards})
+    whole = printed(capsys, "bounds", "--all")
+    assert all(f"\n{b.card.slug} " in f"\n{whole}" for b in cards)
+
+
+def test_a_run_tells_the_floor_the_promise_and_fano_and_gives_advice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = printed(capsys, "run", *SMALL)
+    document = json.loads(printed(capsys, "bounds", *SMALL, "--json"))
+    values = {row["slug"]: row["value"] for row in document["bounds"]}
+    rows = {}
+    for line in text.splitlines():
+        if line.startswith(("floor on these data", "promise, best", "CDP Fano")):
+            name, value, *_, slug = re.split(r" {2,}", line)
+            rows[name] = (float(value), slug)
+    assert [*rows] == [
+        "floor on these data",
+        "promise, best upper",
+        "promise, best lower",
+        "CDP Fano",
+    ]
+    assert all(value == pytest.approx(values[slug], rel=1e-3) for value, slug in rows.values())
+    assert rows["promise, best lower"][0] < rows["promise, best upper"][0]
+    (advice,) = (line for line in text.splitlines() if line.startswith("advice: "))
+    match = re.match(r"advice: take (.*): it has the smallest", advice)
+    means = {
+        m[1]: float(m[2]) for m in re.finditer(r"^(\S.*?) {2,}([\d.]+) {2,}[\d.]+ to", text, re.M)
+    }
+    del means["Sample mean"]
+    assert match and means[match[1]] == min(means.values())

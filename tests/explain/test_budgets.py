@@ -29,7 +29,7 @@ from dpsco_core.explain.budgets import (
     subsampled,
     subsampling_curve,
 )
-from dpsco_core.explain.ledgers import account, spendings
+from dpsco_core.explain.recipe.ledgers import account, spendings
 from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.privacy import (
     ZCDP,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.data import DenseRows
-from dpsco_core.explain.own_records import (
+from dpsco_core.explain.columns.own_records import (
     Public,
     clip_advice,
     of_numbers,

@@ -20,13 +20,13 @@ from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
+from dpsco_core.explain.columns.own_records import of_numbers
 from dpsco_core.explain.columns.records import (
     NumberRecords,
     names_in_words,
     read_records,
     rows_in_words,
 )
-from dpsco_core.explain.own_records import of_numbers
 from dpsco_core.explain.tails import LIGHT, Tail, central_moment, heaviest, joint_order, tails
 from dpsco_core.scenario import Scenario
 

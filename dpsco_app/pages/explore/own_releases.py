@@ -15,8 +15,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.columns.digits import decimals_of, to_digits
-from dpsco_core.explain.columns.records import NumberRecords, names_in_words
-from dpsco_core.explain.own_records import (
+from dpsco_core.explain.columns.own_records import (
     ClipAdvice,
     OwnRelease,
     Public,
@@ -25,6 +24,7 @@ from dpsco_core.explain.own_records import (
     mean_radius,
     point_of,
 )
+from dpsco_core.explain.columns.records import NumberRecords, names_in_words
 from dpsco_core.explain.tails import Tail
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario

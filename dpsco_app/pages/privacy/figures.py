@@ -24,7 +24,7 @@ from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.audit.samples import Samples
-from dpsco_core.explain.ledgers import Spending
+from dpsco_core.explain.recipe.ledgers import Spending
 
 MOST_BARS = 14
 LEAST_BARS = 5  # bars that there is room for at least

@@ -60,8 +60,8 @@ from dpsco_core.explain.budgets import (
     subsampled,
     subsampling_curve,
 )
-from dpsco_core.explain.ledgers import account
 from dpsco_core.explain.methods.guide import refusal
+from dpsco_core.explain.recipe.ledgers import account
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 

@@ -17,7 +17,7 @@ from dpsco_core.explain.budgets import (
     laplace_conversion,
     promises,
 )
-from dpsco_core.explain.ledgers import Account
+from dpsco_core.explain.recipe.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
 # Up to which share of right guesses; what that is.

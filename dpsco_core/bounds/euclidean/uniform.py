@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
@@ -118,7 +118,7 @@ def best_risk(
     grid = [low + (high - low) * i / 48 for i in range(49)]
     values = [value(x) for x in grid]
     i = smallest_or(range(len(grid)), values.__getitem__, 0)
-    minimum = minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         value,
         bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 48)]),
         method="bounded",

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.optimize import brentq
+import scipy
 from scipy.special import jv
 
 # C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2) of the ground
@@ -53,7 +53,7 @@ def bessel_zero(order: float) -> float:
     high = low + 1.0332 / root
     if jv(order, low) * jv(order, high) >= 0:
         return float(high)
-    return float(brentq(lambda x: jv(order, x), low, high, xtol=1e-12))
+    return float(scipy.optimize.brentq(lambda x: jv(order, x), low, high, xtol=1e-12))
 
 
 def prior_information(d: int, radius: float) -> float:

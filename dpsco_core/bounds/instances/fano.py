@@ -8,7 +8,7 @@ word. They bind every algorithm of the named privacy class and hold for any pack
 
 import math
 
-from scipy.optimize import brentq, minimize_scalar
+import scipy
 
 from dpsco_core.base.errors import require
 
@@ -50,7 +50,7 @@ def decoding_error(packing_size_log: float, information: float, *, exact: bool =
 
     if excess(top) <= 0:
         return top
-    root = float(brentq(excess, 0.0, top, xtol=1e-15))
+    root = float(scipy.optimize.brentq(excess, 0.0, top, xtol=1e-15))
     return max(plain, root * (1 - 1e-12))
 
 
@@ -204,7 +204,7 @@ def fano_pure(
     guess = 0.5 * math.log(max(1.0, log_rest) / exponent)
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
-    minimum = minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         lambda x: -error(float(x)),
         bounds=(centre - 0.5, centre + 0.5),
         method="bounded",

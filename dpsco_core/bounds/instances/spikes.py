@@ -14,7 +14,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import expit, gammaln
 
 from dpsco_core.base.errors import require
@@ -283,5 +283,7 @@ def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, larges
     log_rest = log_size + math.log(-math.expm1(-log_size))
     a = spike_exponent(moment_order)
     high = max(2.0, log_rest) + 1
-    x = float(brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12))
+    x = float(
+        scipy.optimize.brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12)
+    )
     return min(largest, x * a / (1 + a) / (epsilon * n))

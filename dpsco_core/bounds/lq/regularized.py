@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import best_count
@@ -121,7 +121,7 @@ def best_b3(inputs: Regularized) -> RegularizedChoice:
     def best(steps: int) -> tuple[float, float]:
         # Outside, the first or the last term alone is above the trivial L ||theta||.
         scale = math.log(inputs.lipschitz / inputs.radius)
-        minimum = minimize_scalar(
+        minimum = scipy.optimize.minimize_scalar(
             lambda log: math.fsum(b3(inputs, steps, math.exp(log))),
             bounds=(scale - math.log(inputs.n), scale + 5.0),
             method="bounded",

@@ -8,7 +8,7 @@ Formulas use ratios, so that no power overflows at p = 100.
 import math
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
+import scipy
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
@@ -77,7 +77,8 @@ class ClippingBias:
 
         # Where the two ends are one number, rounding decides the signs.
         sure = high > low and excess(low) < 0 < excess(high)
-        return self.shift + unshifted * math.exp(-(brentq(excess, low, high) if sure else high))
+        exponent = scipy.optimize.brentq(excess, low, high) if sure else high
+        return self.shift + unshifted * math.exp(-exponent)
 
 
 def printed_bias(setting: Setting) -> ClippingBias:

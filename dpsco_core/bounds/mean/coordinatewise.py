@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
@@ -210,7 +210,7 @@ def _at_threshold(
     """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
-        minimum = minimize_scalar(
+        minimum = scipy.optimize.minimize_scalar(
             lambda log_distance: size(parts_at((mean_bound + math.exp(log_distance)) / 3)),
             # Below, the bias alone leaves the range of doubles.
             bounds=(-min(14.0, 600 / setting.moment_order), 35.0),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
@@ -151,7 +151,7 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
 def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
     """Return the radius that minimises a convex bound, near where bias and noise balance."""
     centre = math.log(bias.best_radius(slope))
-    minimum = minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         lambda x: value(math.exp(x)),
         bounds=(centre - 2, centre + 14),
         method="bounded",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.user.complexity import non_smooth, smooth
@@ -194,7 +194,7 @@ def chain_noise(level: UserLevel, users: float, steps: int) -> float:
         )
         return composed - level.epsilon / 2
 
-    epsilon = float(brentq(excess, 0.0, level.epsilon, xtol=1e-16))
+    epsilon = float(scipy.optimize.brentq(excess, 0.0, level.epsilon, xtol=1e-16))
     base = math.log1p(epsilon * users / batch)
     per_step = math.exp(-log_share) * users / (batch * steps)
     sensitivity = (math.log(level.total) + level.epsilon + level.log_delta) / batch

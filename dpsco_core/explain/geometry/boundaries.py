@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.spatial import ConvexHull
+import scipy
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.explain.geometry.shapes import Shape, gauge_values
@@ -23,7 +23,7 @@ def curve(shape: Shape) -> Matrix:
         return round_curve(lambda u: gauge_values(shape.constraint, u))
     if len(vertices) == 2:
         return vertices
-    order = ConvexHull(vertices).vertices
+    order = scipy.spatial.ConvexHull(vertices).vertices
     return np.asarray(vertices[np.append(order, order[0])])
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
+import scipy  # its `linalg` is imported on first use
 from numpy.typing import NDArray
-from scipy.linalg import hadamard
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
@@ -263,4 +263,6 @@ def _rotated(block: Vector, signs: Vector) -> Vector:
     return turned
 
 
-_hadamard = cache(partial(hadamard, dtype=np.float64))
+@cache
+def _hadamard(size: int) -> Vector:
+    return scipy.linalg.hadamard(size, dtype=np.float64)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
+from dpsco_app.parts.shown_bounds import cards, shown
 from dpsco_core import catalogue
 from dpsco_core.bounds import Bound, Letter
+from dpsco_core.explain.promise import lower_cards
 from dpsco_core.explain.tables import table
 from dpsco_core.explain.tables.letters import symbols
 from dpsco_core.scenario import Scenario

@@ -13,7 +13,7 @@ from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals
-from dpsco_app.parts.shown_bounds import lower_cards, shown
+from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     bound,
@@ -24,6 +24,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.explain.hardest import hardest_case
 from dpsco_core.explain.methods.guide import refusal
+from dpsco_core.explain.promise import lower_cards
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.price import reference_method
 from dpsco_core.runs.study import canonical
@@ -308,6 +309,7 @@ def test_the_median_has_the_bounds_of_its_own_loss_alone() -> None:
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsco_app.parts.shown_bounds.bounds_for", lambda *_: ())
+    monkeypatch.setattr("dpsco_core.explain.promise.bounds_for", lambda *_: ())
     lower_cards.cache_clear()
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")

@@ -52,7 +52,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS as CATALOGUE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import Point, conversions, epsilon_curves, shuffling
-from dpsco_core.explain.ledgers import account
+from dpsco_core.explain.recipe.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
 from tests.app import pages

@@ -9,8 +9,9 @@ import pytest
 
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.problem_words import class_text, words_for
-from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
+from dpsco_app.parts.shown_bounds import cards, shown
 from dpsco_core.catalogue import BOUNDS, bound, bounds_for
+from dpsco_core.explain.promise import lower_cards
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario

@@ -1,0 +1,239 @@
+"""The tables that `dpsco run` prints."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.cli.tables.bounds import print_lower_bounds
+from dpsco_core.cli.tables.recipe import print_recipes
+from dpsco_core.cli.tools import number, print_note, print_text, table
+from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.promise import Proven, advice, proven
+from dpsco_core.explain.recipe.recipe import recipes
+from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.results.exact import with_exact_errors
+from dpsco_core.results.intervals import intervals
+from dpsco_core.results.measured import Measurement, Table, measured, reference_of
+from dpsco_core.results.slopes import PointErrors, slope_rows
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+# A recipe takes one run more of each private method: longer runs are left to `dpsco about`.
+MOST_SECONDS = 2.0
+PROMISE = (
+    "the promise is the smallest mean error that an algorithm can guarantee for all data of the "
+    "class; on these data an error may be below it, and a floor holds on these data."
+)
+
+
+def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool = False) -> None:
+    """Print errors, prices, slopes, what is proven, and which method to take.
+
+    `in_full` adds medians, intervals and every proven lower bound.
+    """
+    measurements = with_exact_errors(measured(outcomes), scenario)
+    print(f"{_headline(scenario)}\n")
+    _print_errors(scenario, outcomes, measurements, in_full=in_full)
+    _print_refusals(scenario, measurements)
+    if in_full:
+        _print_intervals(scenario, outcomes)
+    shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
+    if shares:
+        print_note(
+            "the risk is an average over a fixed evaluation sample, with a standard error of "
+            f"at most {100 * max(shares):.2g} %."
+        )
+    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
+        print_note(note)
+    _print_slopes(scenario, outcomes)
+    if sum(o.seconds for o in outcomes if o.trial == 0) < MOST_SECONDS:
+        print_recipes(recipes(scenario))
+    _print_proven(scenario, proven(scenario), is_reason_printed=not in_full)
+    if in_full:
+        print()
+        print_lower_bounds(scenario, outcomes)
+    if sentence := advice(outcomes, measurements):
+        print_text(f"advice: {sentence}")
+
+
+def _headline(scenario: Scenario) -> str:
+    trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
+    budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
+    name = problem_card(scenario.problem).name
+    error_name = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
+    kind = Geometry(kind=scenario.geometry, q=scenario.q)
+    shape = "lq" if scenario.axis == "q" else str(kind)
+    place = "" if scenario.geometry == "l2" else f" on the set {shape}"
+    neighbours = "replace-one" if scenario.level == "item" else "replace-one-user"
+    return f"{error_name}{place}, {trials}, {budget}, {neighbours}"
+
+
+def _print_errors(
+    scenario: Scenario, outcomes: Sequence[Outcome], measurements: Table, *, in_full: bool
+) -> None:
+    """Print a row for each method and point, and below it what the prices are relative to."""
+    medians = _medians(outcomes) if in_full else {}
+    lines = [
+        [
+            method_card(row.method).name,
+            number(row.x) if scenario.axis else "",
+            number(row.mean) + ", exact" * row.exact,
+            number(medians.get((row.method, row.x))) if in_full else "",
+            _span(number(row.low), number(row.high)),
+            _price(row),
+            number(1000 * row.seconds),
+        ]
+        for row in measurements.values()
+    ]
+    axis = scenario.axis or ""
+    print(table(lines, ["method", axis, "mean", "median", "10-90 %", "price (95 %)", "ms"]))
+    if reference := reference_of(measurements):
+        name = method_card(reference).name
+        print(f"price of privacy: the mean error over that of {name} on the same data")
+
+
+def _medians(outcomes: Sequence[Outcome]) -> Mapping[tuple[str, float | None], float]:
+    errors: dict[tuple[str, float | None], list[float]] = {}
+    for o in outcomes:
+        errors.setdefault((o.method, o.x), []).append(o.error)
+    return {key: float(np.median(values)) for key, values in errors.items()}
+
+
+def _print_refusals(scenario: Scenario, measurements: Table) -> None:
+    """Print why methods cannot run, each reason once with its points."""
+    points: dict[tuple[str, str], list[str]] = {}
+    for row in measurements.values():
+        if row.refusal:
+            key = (method_card(row.method).name, row.refusal)
+            points.setdefault(key, []).append(number(row.x))
+    for (name, reason), xs in points.items():
+        points_text = f" at {scenario.axis} = {', '.join(xs)}" if scenario.axis else ""
+        print_note(f"{name}{points_text}: {reason}")
+
+
+def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+    """Print the 95 % intervals of private means, and how often they contained the mean."""
+    if scenario.problem != "mean":
+        return
+    lines = []
+    for (method, x), ball in intervals(scenario, outcomes).items():
+        card = method_card(method)
+        row = [card.name, number(x) if scenario.axis else ""]
+        if ball is not None:
+            share = f"{100 * ball.privacy:.0f} %"
+            lines.append(
+                [*row, number(ball.radius), share, f"{ball.covering_trials} of {ball.trials}"]
+            )
+        elif card.privacy != "none":
+            lines.append([*row, "none is proven", "", ""])
+    if lines:
+        heads = ["method", scenario.axis or "", "radius", "of it privacy", "held the mean"]
+        print("\n95 % intervals: balls about the answer, proven for every law of the class\n")
+        print(table(lines, heads))
+
+
+def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+    errors: dict[str, PointErrors] = {}
+    for o in outcomes:
+        if o.x is not None:
+            errors.setdefault(o.method, {}).setdefault(float(o.x), {})[o.trial] = o.error
+    lines = [
+        [
+            str(row["name"]),
+            _range(row["fitted"], row["fitted"]),
+            _range(row["low"], row["high"]),
+            _range(row["predicted_low"], row["predicted_high"]),
+            str(row["verdict"]),
+        ]
+        for row in slope_rows(scenario, errors)
+    ]
+    if lines:
+        print("\nSlope of log error against log axis\n")
+        print(table(lines, ["method", "fitted", "95 %", "terms of its rate", ""]))
+
+
+def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
+    """Print the floor, the promise and Fano's bound: as a list, or for an axis as columns."""
+    print("\nWhat is proven of the mean error\n")
+    if scenario.axis is None:
+        _print_point(points[0])
+    else:
+        _print_axis(scenario.axis, points)
+    if any(point.span for point in points):
+        print_note(PROMISE)
+    else:
+        print_note("no promise is proven on both sides here; `dpsco bounds` prints what is.")
+    has_floor = any(point.floor is not None for point in points)
+    if is_reason_printed and not has_floor:
+        point = next(point for _, point in scenario.points())
+        if reason := no_floor(point):
+            print_note(reason)
+
+
+def _print_point(point: Proven) -> None:
+    lines = []
+    if (floor := point.floor) is not None:
+        lines.append(_proven_row("floor on these data", floor.value, floor.binds, floor.bound))
+    if (span := point.span) is not None:
+        lines.append(_proven_row("promise, best upper", span.high, "", span.upper))
+        lines.append(
+            _proven_row("promise, best lower", span.low, "algorithm of the budget", span.lower)
+        )
+    if (fano := point.fano) is not None:
+        name = "CDP Fano" if fano.bound.card.privacy == "zcdp" else "pure-DP Fano"
+        lines.append(_proven_row(name, fano.value, fano.binds, fano.bound))
+    if lines:
+        print(table(lines, ["", "value", "of", "bound"]))
+
+
+def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> list[str]:
+    """Return a row: of whom a value is proven, where `binds` is empty of an upper bound."""
+    if binds:
+        algorithms = f"every {binds}"
+    elif bound is None:
+        algorithms = "the answer that sees no data"
+    else:
+        card = bound.card
+        algorithms = method_card(card.method).name if card.method else card.name
+    return [name, number(value), algorithms, "" if bound is None else bound.card.slug]
+
+
+def _print_axis(axis: str, points: Sequence[Proven]) -> None:
+    lines = [
+        [
+            number(point.x),
+            "" if point.floor is None else number(point.floor.value),
+            "" if point.span is None else number(point.span.high),
+            "" if point.span is None else number(point.span.low),
+            "" if point.fano is None else number(point.fano.value),
+        ]
+        for point in points
+    ]
+    fano = next((point.fano for point in points if point.fano is not None), None)
+    name = "pure-DP Fano" if fano and fano.bound.card.privacy == "pure" else "CDP Fano"
+    heads = [axis, "floor on these data", "promise, best upper", "best lower", name]
+    print(table(lines, heads))
+
+
+def _price(row: Measurement) -> str:
+    """Return a price with its interval, as "3.5 (3.1 to 3.9)"; empty if there is none."""
+    price = row.price
+    if price is None or math.isnan(price.value):
+        return ""
+    if math.isinf(price.value):
+        return "infinite"
+    interval = "" if math.isnan(price.low) else f" ({price.low:.3g} to {price.high:.3g})"
+    return f"{price.value:.3g}{interval}"
+
+
+def _range(low: float, high: float) -> str:
+    """Format a range of slopes to the two digits in which they are compared."""
+    return _span(*(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high)))
+
+
+def _span(low: str, high: str) -> str:
+    """Format a range; one number if both ends are equal."""
+    return " to ".join(dict.fromkeys((low, high)))

@@ -1,0 +1,130 @@
+"""What is proven at the points of a scenario: on its own data, and as a promise for all data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dpsco_core.base.cards import BoundCard, Level, Privacy
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
+from dpsco_core.explain.hardest import impossible
+from dpsco_core.explain.window import Span, notions_of, spans
+from dpsco_core.results.measured import Measurement, Table, reference_of
+from dpsco_core.results.price import Errors, paired_ratio
+from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+SMALL_PRICE = 1.05  # up to which privacy costs next to nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proven:
+    """What is proven at one point."""
+
+    x: float | None  # the point's value on the axis
+    floor: Evaluation | None  # what no algorithm of the budget stays below on these very data
+    span: Span | None  # the best guarantee for all data of the class lies in it
+    fano: Evaluation | None  # Fano's bound for concentrated DP, or for pure DP under a pure budget
+
+
+def proven(scenario: Scenario) -> tuple[Proven, ...]:
+    """Return what is proven at every point of a scenario.
+
+    Examples
+    --------
+    >>> [at] = proven(Scenario(p=2.0, methods=()))
+    >>> round(at.span.low, 4), round(at.span.high, 4), round(at.fano.value, 4)
+    (0.0939, 0.2045, 0.0728)
+    """
+    points = scenario.points()
+    floors: Sequence[Evaluation | None] = impossible(scenario) or [None] * len(points)
+    windows: Sequence[Span | None] = spans(scenario) or [None] * len(points)
+    row = fano_bound(scenario)
+    return tuple(
+        Proven(
+            x=x,
+            floor=floor,
+            span=span,
+            fano=None if row is None else evaluate(point, row, x),
+        )
+        for (x, point), floor, span in zip(points, floors, windows, strict=True)
+    )
+
+
+def fano_bound(scenario: Scenario) -> Bound | None:
+    """Return Fano's bound that binds the problem on its set; None if none does.
+
+    Under pure DP it is that for pure algorithms, otherwise that for concentrated DP.
+
+    Examples
+    --------
+    >>> fano_bound(Scenario()).card.slug
+    'lower.mean.fano-distance-cdp'
+    """
+    privacy: Privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
+    candidates = (
+        c
+        for c in lower_cards(scenario.problem, scenario.level)
+        if c.constant == "explicit" and c.is_fano and c.privacy == privacy
+    )
+    point = replace(scenario, axis=None, grid=())
+    holding = (c for c in candidates if not evaluate(point, bound(c.slug)).failures)
+    card = next(holding, None)
+    return None if card is None else bound(card.slug)
+
+
+@lru_cache
+def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
+    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
+    quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
+    cards = (b.card for b in bounds_for(problem, level))
+    lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)
+    binding = tuple(c for c in lower if c.applies_to(loss))
+    return tuple(c for c in binding if not c.is_wider(loss)) or binding
+
+
+def advice(outcomes: Sequence[Outcome], table: Table) -> str:
+    """Return which private method to take, in one sentence; empty if none ran.
+
+    Over an axis it is said of the point with the largest value, as a sweep is most often made to
+    see where a curve ends.
+    """
+    places = [x for (_, x), row in table.items() if row.trials and x is not None]
+    end = max(places, default=None)
+    rows = [
+        row
+        for (method, x), row in table.items()
+        if x == end and row.trials and method_card(method).privacy != "none"
+    ]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: row.mean)
+    best, *rivals = rows
+    name, cost = method_card(best.method).name, _cost(best, table)
+    if not rivals:
+        opening = f"{name} is the only private method that ran"
+        return f"{opening}; its mean error is {best.mean:.4g}{cost}."
+    errors = _errors(outcomes, end)
+    ratios = {row.method: paired_ratio(errors[row.method], errors[best.method]) for row in rivals}
+    close = [method_card(m).name for m, ratio in ratios.items() if ratio and ratio.within_noise]
+    tie = f" ({' and '.join(close)} within the noise of the trials)" if close else ""
+    return f"take {name}: it has the smallest mean error of the private methods{tie}{cost}."
+
+
+def _cost(best: Measurement, table: Table) -> str:
+    """Return the price of a method in words, after a mean error; empty if it has none."""
+    if best.price is None:
+        return ""
+    reference = method_card(reference_of(table)).name
+    if best.price.value <= SMALL_PRICE:
+        return f", and privacy costs next to nothing beside {reference}"
+    return f", {best.price.value:.3g} times that of {reference}"
+
+
+def _errors(outcomes: Sequence[Outcome], x: float | None) -> dict[str, Errors]:
+    errors: dict[str, dict[int, float]] = {}
+    for o in outcomes:
+        if o.x == x:
+            errors.setdefault(o.method, {})[o.trial] = o.error
+    return dict(errors)

@@ -1,0 +1,359 @@
+"""What to set so that a private method runs as it runs here: read from its ledger and its run.
+
+Nothing is derived a second time. Radii, steps and step sizes are those that a run reports; noise,
+sensitivities and shares are the entries of its ledger. Noise on a sum stands only where the ledger
+itself says that a release is a sum or a mean of records of a known length: where its sensitivity is
+twice that length, over the number of records.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.explain.recipe.ledgers import Account, Spending, account
+from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.privacy.entries import MechanismName
+from dpsco_core.runs.store import budget_fields
+from dpsco_core.scenario import Scenario
+
+CLOSE = 1e-9  # the relative rounding of a sensitivity that is formed of the same numbers
+# What a run reports of the length to which it shortens a record, in words.
+CLIPS = {
+    "clip_radius": "clip radius (max_grad_norm)",
+    "feature_bound": "largest norm of a record: longer ones are shrunk to it",
+    "clip_limit": "clip limit of a coordinate",
+    "truncation_level": "clip radius in the dual norm",
+    "tau": "truncation level of a coordinate",
+}
+SHRUNK = "bound on a gradient, which follows from shrunk records"  # the radius beside that bound
+# Gaussian noise, whose l2 sensitivity its entry states.
+EUCLIDEAN = ("gaussian", "shuffled gaussian", "allocated gaussian", "tested gaussian")
+SHUFFLED = ("shuffled gaussian", "allocated gaussian", "shuffled generalized gaussian")
+# Noise of so many times its sensitivity costs the same whatever the sensitivity is.
+SCALED = ("gaussian", "laplace", "spherical laplace", "generalized gaussian")
+ACCOUNTANTS: Mapping[MechanismName, str] = {
+    "gaussian": "rho of Gaussian noise adds up",
+    "generalized gaussian": "rho of generalized Gaussian noise adds up",
+    "laplace": "epsilon of Laplace noise adds up",
+    "spherical laplace": "epsilon of spherical Laplace noise adds up",
+    "exponential": "choices by exponential mechanisms count with their dominating pairs",
+    "shuffled gaussian": "amplification by shuffling, of all steps together",
+    "allocated gaussian": "random allocation, of all steps together",
+    "shuffled generalized gaussian": "amplification by shuffling, of all steps together",
+    "objective perturbation": "epsilon and delta of the noisy objective",
+    "pure objective perturbation": "epsilon of the noisy objective",
+    "noisy test": "epsilon and delta of tests and noise add up",
+    "tested gaussian": "epsilon and delta of tests and noise add up",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyRelease:
+    """Releases that are alike: one of the noisy values, or all steps of a descent."""
+
+    label: str  # what is released, in words
+    mechanism: MechanismName
+    count: int
+    records: str  # the records that each of them looks at
+    sensitivity: float  # how far replacing a record moves one of them, in the mechanism's norm
+    noise: float  # its standard deviation, or its scale, per coordinate
+    share: float  # the share of the budget that all of them take
+    # Of a sum or a mean of records none of which is longer than `length`; else None.
+    length: float | None = None
+    batch: int | None = None  # so many records are in it
+    is_mean: bool = False  # whether it is their mean, rather than their sum
+
+    @property
+    def over_sensitivity(self) -> float:
+        """The noise over the sensitivity of replacing a record: what a ledger prices."""
+        return self.noise / self.sensitivity
+
+    @property
+    def on_sum(self) -> float | None:
+        """The noise on the sum of the batch."""
+        if self.batch is None:
+            return None
+        return self.noise * self.batch if self.is_mean else self.noise
+
+    @property
+    def on_mean(self) -> float | None:
+        """The noise on the mean of the batch."""
+        if self.batch is None:
+            return None
+        return self.noise if self.is_mean else self.noise / self.batch
+
+    @property
+    def noise_multiplier(self) -> float | None:
+        """The noise on the sum over the length of a record, as Opacus counts it."""
+        if self.on_sum is None or self.length is None:
+            return None
+        return self.on_sum / self.length
+
+    @property
+    def add_remove_multiplier(self) -> float | None:
+        """That of the same budget where a neighbour has one record more or less: a half.
+
+        A record that is replaced moves the sum by up to twice its length, one that comes or goes by
+        its length. None where the proof is of a replaced record: amplification, tests, choices.
+        """
+        full = self.noise_multiplier
+        return full / 2 if full is not None and self.mechanism in SCALED else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known, for JSON; what does not apply is left out."""
+        values = {
+            "label": self.label,
+            "mechanism": self.mechanism,
+            "count": self.count,
+            "records": self.records,
+            "sensitivity": self.sensitivity,
+            "noise": self.noise,
+            "noise_over_sensitivity": self.over_sensitivity,
+            "length": self.length,
+            "batch": self.batch,
+            "noise_on_sum": self.on_sum,
+            "noise_on_mean": self.on_mean,
+            "noise_multiplier_replace_one": self.noise_multiplier,
+            "noise_multiplier_add_remove": self.add_remove_multiplier,
+            "share_of_budget": self.share,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What to set for one method at one setting."""
+
+    card: MethodCard
+    point: Scenario  # without an axis
+    refusal: str  # why the method cannot run here; empty if it can
+    clips: Mapping[str, float]  # by the keys of `CLIPS`
+    steps: int | None
+    batch: int | None  # records, or users, of a step or of the one release
+    step_size: float | None
+    averaged: int | None  # the answer is the average of the last so many points
+    releases: tuple[NoisyRelease, ...]
+    spent: Budget | None
+    accountant: str
+    sampling: str  # the records that a release sees, in words
+
+    @property
+    def budget(self) -> Budget:
+        """What the run may spend."""
+        return self.point.budget
+
+    @property
+    def unit(self) -> Literal["record", "user"]:
+        """What a neighbour replaces."""
+        return "user" if self.card.level == "user" else "record"
+
+    @property
+    def main_release(self) -> NoisyRelease | None:
+        """The releases with the largest share of the budget; of equal ones the last."""
+        return max(reversed(self.releases), key=lambda r: round(r.share, 9), default=None)
+
+    @property
+    def clip_words(self) -> dict[str, float]:
+        """The lengths to which records are shortened, by what they are in words."""
+        words = CLIPS | ({"clip_radius": SHRUNK} if "feature_bound" in self.clips else {})
+        return {words[name]: value for name, value in self.clips.items()}
+
+    @property
+    def is_radius_private(self) -> bool:
+        """Whether the radius is chosen in the run, by private releases."""
+        return self.card.private_radius
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe for JSON; what does not apply is left out."""
+        values: dict[str, Any] = {
+            "method": self.card.slug,
+            "name": self.card.name,
+            "not_applicable": self.refusal or None,
+            **self.clips,
+            "radius_is_chosen_in_the_run": True if self.is_radius_private else None,
+            "steps": self.steps,
+            "batch": self.batch,
+            "step_size": self.step_size,
+            "averaged": self.averaged,
+            "releases": [release.to_dict() for release in self.releases] or None,
+            "budget": budget_fields(self.budget),
+            "spent": budget_fields(self.spent),
+            "neighbours": f"replace one {self.unit}",
+            "sampling": self.sampling or None,
+            "accountant": self.accountant or None,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def recipe(point: Scenario, method: str) -> Recipe:
+    """Return the recipe of a private method at a point, from one run of it on synthetic data.
+
+    Raises `InvalidInput` if the point has an axis.
+
+    Examples
+    --------
+    >>> clipped = recipe(Scenario(n=2000, d=3, offset=0.0), "mean.clipped")
+    >>> release = clipped.main_release
+    >>> print(f"{clipped.clips['clip_radius']:.3f} {release.noise_multiplier:.3f}")
+    6.965 8.449
+    >>> print(f"{release.add_remove_multiplier:.3f} {release.over_sensitivity:.3f}")
+    4.225 4.225
+    """
+    run = account(replace(point, methods=(method,)))
+    card, diagnostics = method_card(method), run.outcome.diagnostics
+    clips = {
+        name: diagnostics[name] for name in CLIPS if math.isfinite(diagnostics.get(name, math.nan))
+    }
+    steps = int(diagnostics["steps"]) if "steps" in diagnostics else None
+    releases = tuple(_releases(point, card, run, clips))
+    return Recipe(
+        card=card,
+        point=point,
+        refusal=run.outcome.not_applicable or "",
+        clips=clips,
+        steps=steps,
+        batch=_batch(point, card, diagnostics, run.spendings),
+        step_size=diagnostics.get("step_size"),
+        averaged=int(diagnostics["averaged"]) if "averaged" in diagnostics else None,
+        releases=releases,
+        spent=run.outcome.spent,
+        accountant=_accountant(run),
+        sampling=_sampling(run.spendings, card.level == "user", _is_once(point, card, diagnostics)),
+    )
+
+
+def recipes(scenario: Scenario) -> tuple[Recipe, ...]:
+    """Return the recipes of the private methods of a scenario, at its point without the axis."""
+    point = replace(scenario, axis=None, grid=())
+    allowed = methods_for(point.problem, point.level)
+    private = (m for m in scenario.methods if method_card(m).privacy != "none" and m in allowed)
+    return tuple(recipe(point, method) for method in private)
+
+
+def _releases(
+    point: Scenario, card: MethodCard, run: Account, clips: Mapping[str, float]
+) -> Iterator[NoisyRelease]:
+    diagnostics = run.outcome.diagnostics
+    lengths = [clips[name] for name in ("clip_radius", "truncation_level") if name in clips]
+    if "clip_limit" in clips:
+        lengths.append(clips["clip_limit"] * math.sqrt(point.d))
+    batches = list(_batches(point, card, diagnostics))
+    for spending in _merged(run.spendings):
+        release = NoisyRelease(
+            label=spending.label,
+            mechanism=spending.mechanism,
+            count=spending.count,
+            records=spending.records,
+            sensitivity=spending.sensitivity,
+            noise=spending.noise,
+            share=spending.share,
+        )
+        yield next(_as_sums(release, lengths, batches), release)
+
+
+def _as_sums(
+    release: NoisyRelease, lengths: Sequence[float], batches: Sequence[int]
+) -> Iterator[NoisyRelease]:
+    """Yield the release as a mean or a sum, for each length and batch that its entry states."""
+    if release.mechanism not in EUCLIDEAN:
+        return
+    for length in lengths:
+        for batch in batches:
+            for is_mean in (True, False):
+                moved = 2 * length / (batch if is_mean else 1)
+                if math.isclose(release.sensitivity, moved, rel_tol=CLOSE):
+                    yield replace(release, length=length, batch=batch, is_mean=is_mean)
+
+
+def _batches(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> Iterator[int]:
+    """Yield the numbers of records that a release of the run may be a mean of, by its report."""
+    if (step := _step_batch(point, card, diagnostics)) is not None:
+        yield step
+    yield _records(point, card)
+    if "groups" in diagnostics:
+        yield _records(point, card) // int(diagnostics["groups"])
+
+
+def _records(point: Scenario, card: MethodCard) -> int:
+    return point.n if card.level == "user" or point.m == 1 else point.n * point.m
+
+
+def _step_batch(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> int | None:
+    """Return the records, or users, of a step, as the run reports them; None where it does not."""
+    if "batch_size" in diagnostics:
+        return int(diagnostics["batch_size"])
+    if "gradient_calls" in diagnostics and diagnostics.get("steps"):
+        items = point.m if card.level == "user" else 1
+        batch = diagnostics["gradient_calls"] / (diagnostics["steps"] * items)
+        return int(batch) if batch == int(batch) else None
+    return None
+
+
+def _batch(
+    point: Scenario,
+    card: MethodCard,
+    diagnostics: Mapping[str, float],
+    spendings: Sequence[Spending],
+) -> int | None:
+    step = _step_batch(point, card, diagnostics)
+    if step is not None:
+        return step
+    on_all = bool(spendings) and all(s.part is None and s.batch is None for s in spendings)
+    is_shuffled = any(s.mechanism in SHUFFLED for s in spendings)
+    return _records(point, card) if on_all and not is_shuffled else None
+
+
+def _merged(spendings: Sequence[Spending]) -> Iterator[Spending]:
+    """Yield spendings, those on blocks of one partition that are alike but for the block as one."""
+    groups: dict[tuple[object, ...], list[Spending]] = {}
+    for spending in spendings:
+        partition = None if spending.part is None else spending.part[0]
+        sizes = (f"{spending.sensitivity:.9g}", f"{spending.noise:.9g}", spending.batch)
+        groups.setdefault((spending.mechanism, partition, *sizes), []).append(spending)
+    for alike in groups.values():
+        count = sum(spending.count for spending in alike)
+        if alike[0].part is None:
+            yield replace(alike[0], count=count, share=math.fsum(s.share for s in alike))
+        else:  # disjoint blocks cost what the dearest of them does
+            yield replace(alike[0], count=count, share=max(s.share for s in alike))
+
+
+def _accountant(run: Account) -> str:
+    """Return how the releases add up to what is spent, in words."""
+    if not run.spendings:
+        return ""
+    words = list(dict.fromkeys(ACCOUNTANTS[spending.mechanism] for spending in run.spendings))
+    if run.parallel:
+        words.append("of disjoint blocks the dearest counts")
+    mechanisms = {spending.mechanism for spending in run.spendings}
+    if isinstance(run.budget, ApproxDP) and mechanisms == {"gaussian"}:
+        words.append("(epsilon, delta) is on the exact curve of Gaussian noise")
+    elif isinstance(run.budget, ApproxDP) and mechanisms == {"generalized gaussian"}:
+        words.append("(epsilon, delta) is the best that zCDP implies")
+    return "; ".join(words)
+
+
+def _is_once(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> bool:
+    """Whether the steps of a run see a batch each, which no other step sees."""
+    batch = _step_batch(point, card, diagnostics)
+    records = _records(point, card)
+    return batch is not None and batch < records and batch * diagnostics["steps"] <= records
+
+
+def _sampling(spendings: Sequence[Spending], is_of_users: bool, is_once: bool) -> str:
+    """Return which records the releases see, in words."""
+    if not spendings:
+        return ""
+    people = "users" if is_of_users else "records"
+    if any(spending.mechanism in SHUFFLED for spending in spendings):
+        return f"{people} in a secret random order, each at one step"
+    if any(spending.batch is not None for spending in spendings):
+        return f"secret batches of the {people}, drawn anew"
+    if all(spending.part is not None for spending in spendings) or is_once:
+        return f"disjoint blocks: each of the {people} is in one"
+    if any(spending.part is not None for spending in spendings):
+        return f"some releases see all {people}, some a block of their own"
+    return f"every release sees all {people}: no subsampling"

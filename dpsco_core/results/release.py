@@ -1,0 +1,261 @@
+"""A private release of one's own arrays, in one call.
+
+All that a plan rests on is public: the number of records and what the caller states of them. The
+records themselves are read by the method alone, through its ledger.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.search import smallest_or
+from dpsco_core.bounds.classes import of_class
+from dpsco_core.catalogue import (
+    bounds_for,
+    make_method,
+    method_card,
+    problem_card,
+    problem_class,
+)
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.base import Plan, released
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation, Setting
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.points import PointProblem
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.results.intervals import NOMINAL
+from dpsco_core.runs.study import planned
+from dpsco_core.scenario import Scenario
+
+MEAN = MeanEstimation.card.slug
+WARNING = (
+    "A research release: noise in double precision from numpy's generators, not hardened against "
+    "floating-point, timing or seed attacks (SECURITY.md). Do not publish statistics of real "
+    "people with it."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayRelease:
+    """What a method released of one's own arrays."""
+
+    value: Vector  # shape (d,): the mean in the unit of the records, or the parameter
+    ledger: Ledger  # what it spent, release by release
+    # the radius of a ball about the value, in the l2 norm and the unit of the records, that holds
+    # the mean with probability 0.95 over independent records; None where none is proven
+    interval: float | None
+    method: str  # slug
+    parameters: Mapping[str, float] = field(default_factory=dict)  # radii, steps, noise
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+    warning: str = WARNING
+
+    @property
+    def spent(self) -> Budget | None:
+        """The guarantee of the release: neighbours differ by replacing one record."""
+        return self.ledger.spent()
+
+
+def release(
+    records: Any,
+    *,
+    method: str = "mean.adaptive",
+    bound: float,
+    epsilon: float | None = 1.0,
+    delta: float | None = 1e-6,
+    rho: float | None = None,
+    p: float = 2.0,
+    unit: float = 1.0,
+    centre: ArrayLike = 0.0,
+    problem: str | None = None,
+    rng: np.random.Generator | None = None,
+) -> ArrayRelease:
+    r"""Release a mean, or the parameter of a loss, of one's own records.
+
+    Nothing but the shape of the records is read without privacy: state `bound`, `unit`, `centre`
+    and `p` from public knowledge. A statement that is false costs accuracy, never privacy; an
+    interval then says nothing. A record that is not finite counts as 0: an error would tell that it
+    is there. The records are read at once and not changed.
+
+    Parameters
+    ----------
+    records : array_like or pair of array_like
+        Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
+        pair of features, shape (n, d), and targets, shape (n,), which are -1 and 1 if they are
+        labels.
+    method : str
+        Slug of a method on records; see ``dpsco catalogue``.
+    bound : float
+        Of a mean: its distance from `centre` is at most this, in the l2 norm. Of a loss: the
+        parameter lies in the ball of this radius around 0.
+    epsilon, delta, rho : float or None
+        The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
+        Neighbours differ by replacing one record.
+    p : float
+        The order of the moment, at least 2.
+    unit : float
+        The p-th root of a bound on the p-th central moment of every coordinate of the records, or
+        features.
+    centre : array_like
+        A public guess of the mean, a number or of shape (d,); 0 for a loss.
+    problem : str, optional
+        Slug of the problem, by default the first that the method solves; a logistic loss for a
+        pair.
+    rng : numpy.random.Generator, optional
+        Where the noise comes from. By default a generator with a state of the operating system,
+        which nobody can repeat.
+
+    Returns
+    -------
+    ArrayRelease
+        Value, ledger, and an interval of a mean if one is proven.
+
+    Raises
+    ------
+    InvalidInput
+        If an array has the wrong shape or type, or a statement is out of range.
+    NotApplicable
+        If the method cannot run at these sizes, with the nearest setting at which it could.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_t(3, size=(5000, 2))
+    >>> answer = release(x, method="mean.clipped", epsilon=1, delta=1e-6, bound=2.0, unit=1.8)
+    >>> answer.value.shape, answer.spent, answer.interval > 0
+    ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
+    """
+    card = method_card(method)
+    on_records = card.level == "item" and card.privacy != "none"
+    require(on_records, "method", "a private one on records", method)
+    is_pair = isinstance(records, tuple)
+    slug = problem or ("logistic" if is_pair else card.problems[0])
+    require(0 < unit < math.inf, "unit", "a finite number above 0", unit)
+    require(0 < bound < math.inf, "bound", "a finite number above 0", bound)
+    is_model = _is_model(slug)
+    if is_pair != is_model:
+        name = problem_card(slug).name
+        wanted = "a pair of features and targets" if is_model else "one array"
+        raise InvalidInput(f"records must be {wanted} for {name}, got {_kind(records)}.")
+    rows, targets = _arrays(records)
+    n, d = rows.shape
+    guess = _centre(centre, d)
+    is_mean = slug == MEAN
+    require(is_mean or not guess.any(), "centre", "0 for a loss", "another one")
+    is_linear = problem_card(slug).loss_class.curvature == "linear"
+    scale = _parameter_scale(slug, unit)
+    point = Scenario(
+        problem=slug,
+        methods=(method,),
+        n=n,
+        d=d,
+        p=p,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        diameter=2 * bound / scale,
+        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no answer
+        axis=None,
+        grid=(),
+        trials=1,
+        tuning="practical",
+    ).validate(sampling=False)
+    setting = of_class(point.setting) if is_mean else point.setting
+    plan = planned(point, method, setting)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite counts as 0
+        scaled = DenseRows((rows - guess) / unit)
+    sample = scaled if is_mean else _sample(point, scaled, targets)
+    ledger = Ledger(point.budget)
+    chosen = make_method(method, point.calibration, point.tuning)
+    result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
+    radius = _interval(point, setting, method, plan) if is_mean else None
+    return ArrayRelease(
+        value=guess + scale * result.value,
+        ledger=ledger,
+        interval=None if radius is None else unit * radius,
+        method=method,
+        parameters=dict(result.diagnostics),
+        notes=tuple(result.notes),
+    )
+
+
+def _is_model(problem: str) -> bool:
+    return issubclass(problem_class(problem), LinearModelProblem)
+
+
+def _parameter_scale(problem: str, unit: float) -> float:
+    """Return the unit of the answer where records, or features, are divided by theirs.
+
+    A point that is close to records has their unit. The coefficients of a linear model grow as
+    features shrink, and the direction that a linear loss looks for has no unit.
+    """
+    if _is_model(problem):
+        return 1 / unit
+    return 1.0 if problem_card(problem).loss_class.curvature == "linear" else unit
+
+
+def _kind(records: Any) -> str:
+    return "a pair" if isinstance(records, tuple) else "one array"
+
+
+def _arrays(records: Any) -> tuple[Vector, Vector | None]:
+    """Return the rows, shape (n, d), and the targets, shape (n,), of records of either kind."""
+    if not isinstance(records, tuple):
+        return _matrix("records", records), None
+    require(len(records) == 2, "records", "features and targets", f"a tuple of {len(records)}")
+    features, targets = _matrix("features", records[0]), _array("targets", records[1])
+    wanted = f"of shape ({len(features)},), a target for each row of the features"
+    require(targets.shape == (len(features),), "targets", wanted, targets.shape)
+    return features, targets
+
+
+def _array(name: str, values: Any) -> Vector:
+    """Return an array of real numbers; lists and columns of other libraries become arrays."""
+    if isinstance(values, np.ndarray):  # a masked one is refused, and keeps its mask until then
+        return real_array(name, values)
+    try:
+        return real_array(name, np.asarray(values))
+    except ValueError as problem:
+        if isinstance(problem, InvalidInput):
+            raise
+        raise InvalidInput(f"{name} must be rows of one length, got others.") from None
+
+
+def _matrix(name: str, values: Any) -> Vector:
+    array = _array(name, values)
+    require(array.ndim in (1, 2), name, "of shape (n,) or (n, d)", array.shape)
+    rows = array[:, None] if array.ndim == 1 else array
+    require(rows.size > 0, name, "of at least one row and one column", array.shape)
+    return rows
+
+
+def _centre(centre: ArrayLike, d: int) -> Vector:
+    guess = _array("centre", centre)
+    is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
+    require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
+    return np.broadcast_to(guess, (d,))
+
+
+def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
+    """Return the records with the loss and the set of a point."""
+    problem = point.instance.problem
+    if isinstance(problem, LinearModelProblem):
+        assert targets is not None
+        return LinearSample(rows, targets, problem.link, problem.constraint)
+    assert isinstance(problem, PointProblem)
+    return PointSample(rows, problem.loss, problem.constraint)
+
+
+def _interval(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
+    """Return the smallest radius that is proven of this run for all laws of the class."""
+    rows = [b for b in bounds_for(point.problem, point.level) if b.card.method == method]
+    rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
+    values = [b.value(setting, plan) for b in rows if not b.failures(setting)]
+    return smallest_or([v for v in values if v > 0], lambda v: v, None)

@@ -1,0 +1,136 @@
+"""A snippet holds the numbers of its recipe, and stands only where a library has the mechanism."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.cli.main import main
+from dpsco_core.explain.methods.stories import example_point
+from dpsco_core.explain.recipe.recipe import recipe
+from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
+from dpsco_core.scenario import Scenario
+
+MEAN = Scenario(n=1000, d=3)
+LOGISTIC = Scenario(problem="logistic", n=1000, d=3)
+
+
+class Library(ModuleType):
+    """A library that writes down how it is called: any name of it can be called, or read."""
+
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]
+
+    def __init__(self, name: str, calls: list[Any] | None = None) -> None:
+        super().__init__(name)
+        self.__path__ = []
+        self.calls = [] if calls is None else calls
+
+    def __getattr__(self, name: str) -> Library:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Library(f"{self.__name__}.{name}", self.calls)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        self.calls.append((self.__name__, values, named))
+        return self.calls[-1][0]
+
+
+@pytest.fixture
+def opendp(monkeypatch: pytest.MonkeyPatch) -> Library:
+    """A stand-in for OpenDP, which is no dependency: the code was run with OpenDP 0.16 by hand."""
+    library = Library("opendp.prelude")
+    package = ModuleType("opendp")
+    package.prelude = library  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "opendp", package)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", library)
+    return library
+
+
+def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> None:
+    result = recipe(MEAN, "mean.clipped")
+    [release] = result.releases
+    code = snippets(result)["opendp"]
+    # The stand-in chains nothing, so that the space goes and the last two lines are not run.
+    lines = code.splitlines()
+    head = "\n".join(line.replace("space >> ", "") for line in lines[:-2])
+    names: dict[str, Any] = {"x": np.full((1000, 3), 1e9)}
+    exec(head, names)
+    assert names["clip_radius"] == release.length and names["n"] == 1000
+    assert np.linalg.norm(names["total"]) == pytest.approx(1000 * release.length)
+    calls = {name: named for name, _, named in opendp.calls}
+    assert calls["opendp.prelude.m.then_gaussian"] == {"scale": release.on_sum}
+    assert calls["opendp.prelude.l2_distance"] == {"T": float}
+    rho = (2 * release.length) ** 2 / (2 * release.on_sum**2)
+    assert lines[-2].endswith(f"{rho:.6g}") and rho == pytest.approx(MEAN.setting.gaussian_rho)
+
+
+def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> None:
+    result = recipe(LOGISTIC, "sco.clipped")
+    [release] = result.releases
+    code = snippets(result)["opacus"]
+    [call] = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and n.keywords]
+    values = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg not in TRAINED}
+    assert values == {
+        "noise_multiplier": release.noise_multiplier,
+        "max_grad_norm": result.clips["clip_radius"],
+        "poisson_sampling": False,
+    }
+    assert repr(release.add_remove_multiplier) in code and f"{result.steps} steps" in code
+
+
+TRAINED = {"module", "optimizer", "data_loader"}
+
+
+def test_the_code_for_jax_privacy_has_the_noise_and_the_steps() -> None:
+    result = recipe(LOGISTIC, "sco.clipped")
+    [release] = result.releases
+    code = snippets(result)["jax_privacy"]
+    ast.parse(code)
+    assert f"l2_clip_norm={release.length!r}" in code
+    assert f"noise = {release.over_sensitivity!r}" in code
+    assert f"range({result.steps})" in code and f"g / {release.batch}" in code
+    assert f"size, state = {result.step_size!r}" in code
+
+
+PRIVATE = [slug for slug in METHOD_SLUGS if method_card(slug).privacy != "none"]
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_code_stands_only_for_equal_gaussian_noise_on_clipped_records(slug: str) -> None:
+    """A normalised, filtered, shuffled or adaptively clipped gradient is no library's."""
+    point = example_point(slug)
+    small = replace(point, n=min(point.n, 5000), d=min(point.d, 10))
+    result = recipe(small, slug)
+    codes = snippets(result)
+    assert codes.keys() <= LIBRARIES.keys()
+    if codes:
+        [release] = result.releases
+        assert (release.mechanism, release.label) == ("gaussian", "mean of clipped records")
+        assert release.length == result.clips["clip_radius"] and not result.is_radius_private
+    for code in codes.values():
+        ast.parse(code)
+        assert max(map(len, code.splitlines())) <= 100
+
+
+def test_the_command_prints_the_code_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["about", "mean.clipped", "--n", "1000", "--d", "3"]
+    assert main([*flags, "--library", "opendp"]) == 0
+    code = capsys.readouterr().out
+    assert code == snippets(recipe(MEAN, "mean.clipped"))["opendp"] + "\n"
+    assert main([*flags, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recipe"]["code"]["opendp"] + "\n" == code
+    for words, message in (
+        ([*flags, "--library", "opacus"], "library must be opendp for mean.clipped, got library="),
+        ([*flags, "--library", "spam"], "library must be one of opacus, opendp, jax_privacy, got"),
+        (["about", "sco.erm", "--library", "opacus"], "library must be left out for sco.erm: "),
+    ):
+        assert main(words) == 2
+        assert message in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""A release of one's own arrays: planned from public numbers alone, paid for, and in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpsco_core
+from dpsco_core import ZCDP, ApproxDP, InvalidInput, NotApplicable, release
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.standard_t(4, size=(4000, 3)) + np.array([0.5, -0.25, 0.0])
+FEATURES = RNG.standard_normal((4000, 3))
+W = np.array([0.8, -0.4, 0.2])
+LABELS = np.where(RNG.random(4000) < 1 / (1 + np.exp(-3 * FEATURES @ W)), 1.0, -1.0)
+ON_RECORDS = [
+    card.slug
+    for card in map(method_card, METHOD_SLUGS)
+    if card.level == "item" and card.privacy != "none"
+]
+
+
+def records_of(slug: str) -> Any:
+    problems = method_card(slug).problems
+    return ROWS if "mean" in problems else (FEATURES, LABELS)
+
+
+@pytest.mark.parametrize("slug", ON_RECORDS)
+def test_every_method_on_records_takes_arrays_and_spends_no_more_than_its_budget(
+    slug: str,
+) -> None:
+    delta = 0.0 if method_card(slug).privacy == "pure" else 1e-6
+    problem = "logistic" if "logistic" in method_card(slug).problems else None
+    try:
+        answer = release(
+            records_of(slug),
+            method=slug,
+            epsilon=1.0,
+            delta=delta,
+            bound=1.0,
+            unit=1.5,
+            problem=problem,
+            rng=np.random.default_rng(1),
+        )
+    except NotApplicable:  # a set or a curvature that the problem does not have
+        assert slug in ("sco.cwme-strong", "sco.objective-perturbation-strong", "lp.frank-wolfe")
+        return
+    assert answer.value.shape == (3,) and np.isfinite(answer.value).all()
+    spent = answer.spent
+    assert spent is not None and answer.ledger.entries and "SECURITY.md" in answer.warning
+    assert getattr(spent, "epsilon", 0.0) <= 1.0 and getattr(spent, "delta", 0.0) <= 1e-6
+
+
+def test_nothing_but_the_shape_is_read_before_the_ledger() -> None:
+    """Other records of the same shape, broken ones among them, leave plan and noise as they are."""
+    broken = ROWS.copy()
+    broken[7] = np.nan
+    broken[8] = np.inf
+    for other in (1e9 * ROWS, np.zeros_like(ROWS), broken):
+        pair = [
+            release(x, method="mean.clipped", bound=2.0, rng=np.random.default_rng(2))
+            for x in (ROWS, other)
+        ]
+        assert pair[0].parameters == pair[1].parameters
+        assert pair[0].ledger.entries == pair[1].ledger.entries
+        assert pair[0].interval == pair[1].interval
+        assert np.isfinite(pair[1].value).all()
+
+
+def test_a_statement_that_is_false_is_not_mended_by_a_look_at_the_records() -> None:
+    """Records a hundred away from the centre are clipped there: nobody is told where they are."""
+    answer = release(ROWS + 100.0, method="mean.clipped", bound=2.0, rng=np.random.default_rng(2))
+    assert np.linalg.norm(answer.value) <= 2.0 * (1 + 1e-9)
+
+
+def test_neighbours_move_a_release_by_no_more_than_its_ledger_says() -> None:
+    """With one noise, the answers differ by what the records differ in, after clipping."""
+    neighbour = ROWS.copy()
+    neighbour[0] = 1e12
+    far = ROWS.copy()
+    far[0] = -1e12
+    answers = [
+        release(x, method="mean.clipped", bound=50.0, unit=1.5, rng=np.random.default_rng(3))
+        for x in (neighbour, far)
+    ]
+    moved = float(np.linalg.norm(answers[0].value - answers[1].value))
+    [entry] = answers[0].ledger.entries
+    assert moved == pytest.approx(1.5 * entry.sensitivity, rel=1e-9)
+
+
+def test_the_interval_holds_the_mean_and_is_left_out_where_none_is_proven() -> None:
+    x = np.random.default_rng(5).standard_t(4, size=(20, 4000, 1))  # a variance of 2
+    held = 0
+    for trial, rows in enumerate(x):
+        answer = release(
+            rows,
+            method="mean.clipped",
+            bound=1.0,
+            unit=np.sqrt(2.0),
+            rng=np.random.default_rng(trial),
+        )
+        assert answer.interval is not None
+        held += abs(float(answer.value[0])) <= answer.interval
+    assert held == 20
+    assert release(ROWS, method="mean.adaptive", bound=1.0).interval is None
+    assert release((FEATURES, LABELS), method="sco.clipped", bound=1.0).interval is None
+
+
+def test_unit_and_centre_are_a_change_of_coordinates() -> None:
+    options: dict[str, Any] = {"method": "mean.clipped", "bound": 2.0}
+    plain = release(ROWS, **options, rng=np.random.default_rng(6))
+    centre = np.array([10.0, -5.0, 2.0])
+    moved = release(
+        3.0 * ROWS + centre,
+        method="mean.clipped",
+        bound=6.0,
+        unit=3.0,
+        centre=centre,
+        rng=np.random.default_rng(6),
+    )
+    assert np.allclose(moved.value, 3.0 * plain.value + centre, rtol=1e-9)
+    assert moved.interval == pytest.approx(3.0 * (plain.interval or np.nan))
+
+
+def test_a_logistic_regression_finds_the_direction_and_features_have_a_unit() -> None:
+    answers = [
+        release(
+            (scale * FEATURES, LABELS),
+            method="sco.clipped",
+            epsilon=8.0,
+            bound=3.0 / scale,
+            unit=scale,
+            rng=np.random.default_rng(7),
+        ).value
+        for scale in (1.0, 10.0)
+    ]
+    assert np.allclose(answers[0], 10.0 * answers[1], rtol=1e-9)
+    cosine = answers[0] @ W / np.linalg.norm(answers[0]) / np.linalg.norm(W)
+    assert cosine > 0.95 and np.linalg.norm(answers[0]) <= 3.0 * (1 + 1e-9)
+
+
+def test_points_have_losses_too() -> None:
+    options: dict[str, Any] = {"method": "sco.clipped", "epsilon": 8.0, "bound": 3.0, "unit": 1.5}
+    for problem in ("quadratic", "geometric-median"):
+        answer = release(ROWS, problem=problem, **options, rng=np.random.default_rng(8))
+        assert np.linalg.norm(answer.value - np.array([0.5, -0.25, 0.0])) < 0.3
+    direction = release(ROWS, problem="linear", **options, rng=np.random.default_rng(8)).value
+    assert np.linalg.norm(direction) <= 3.0 * (1 + 1e-9)
+
+
+def test_a_budget_is_that_of_the_ledger() -> None:
+    answer = release(ROWS, method="mean.clipped", bound=1.0, epsilon=None, delta=None, rho=0.1)
+    assert answer.spent == ZCDP(rho=0.1)
+    answer = release(ROWS[:, 0], method="mean.clipped", bound=1.0, epsilon=2.0, delta=1e-7)
+    assert answer.spent == ApproxDP(epsilon=2.0, delta=1e-7) and answer.value.shape == (1,)
+
+
+def test_two_calls_have_different_noise() -> None:
+    pair = [release(ROWS, method="mean.clipped", bound=1.0).value for _ in range(2)]
+    assert not np.array_equal(*pair)
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "message"),
+    [
+        (np.zeros((2, 2, 2)), {}, r"records must be of shape \(n,\) or \(n, d\)"),
+        (np.zeros((0, 2)), {}, "records must be of at least one row and one column"),
+        ([[1.0], [1.0, 2.0]], {}, "records must be rows of one length"),
+        (np.array(["a"]), {}, "records must be a numpy array of real numbers"),
+        (
+            np.ma.masked_array([1.0, 2.0], mask=[0, 1]),
+            {},
+            "records must be an array without a mask",
+        ),
+        (ROWS, {"bound": np.nan}, "bound must be a finite number above 0, got bound=nan"),
+        (ROWS, {"unit": 0.0}, "unit must be a finite number above 0"),
+        (ROWS, {"centre": np.zeros(2)}, "centre must be a finite number, or 3 of them"),
+        (ROWS, {"centre": np.nan}, "centre must be a finite number"),
+        (ROWS, {"epsilon": -1.0}, "epsilon must be at least"),
+        (ROWS, {"p": 1.0}, "p must be at least 2"),
+        (ROWS, {"method": "mean.sample"}, "method must be a private one on records"),
+        (ROWS, {"method": "user.mean-clipped"}, "method must be a private one on records"),
+        ((FEATURES, LABELS[:-1]), {"method": "sco.clipped"}, r"targets must be of shape \(4000,\)"),
+        ((FEATURES, LABELS, W), {"method": "sco.clipped"}, "records must be features and targets"),
+        (ROWS, {"method": "sco.clipped", "problem": "logistic"}, "records must be a pair of feat"),
+        ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, "records must be one"),
+        (ROWS, {"method": "sco.clipped", "centre": 1.0}, "centre must be 0 for a loss"),
+    ],
+)
+def test_a_wrong_statement_is_refused_in_one_sentence(
+    records: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message) as refusal:
+        release(records, **({"bound": 1.0, "method": "mean.clipped"} | options))
+    assert str(refusal.value).endswith(".") and "\n" not in str(refusal.value)
+
+
+def test_it_is_a_public_name() -> None:
+    assert "release" in dpsco_core.__all__ and dpsco_core.release is release
