@@ -15,7 +15,12 @@ from dpsco_core.base.cards import OWN
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.euclidean.lower_spikes import bound_over, mean_cap, risk_card, where
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level, prior_within
+from dpsco_core.bounds.instances.prior import (
+    APPROXIMATE_BUDGET,
+    SHRUNK,
+    approximate_level,
+    prior_within,
+)
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.bounds.instances.words import Argument, Level, WordPrior, best, words_bound
@@ -264,6 +269,7 @@ def _row(
         paper=OWN,
         geometry="lq",
         is_fano=argument == "fano",
+        infinite_variance=SHRUNK,
         binds_all=True,
     )
     return bound_over(

@@ -36,6 +36,7 @@ class SampleMean(Method):
         summary="The plain average of the records. Not private: it shows what privacy costs.",
         privacy="none",
         rate="upper.mean.sample",
+        infinite_variance="Its mean error is finite for every p above 1; its mean square is not.",
     )
     story = Story(
         what="Adds all records and divides by n. Among unbiased estimators it has the least "
@@ -89,6 +90,7 @@ class MedianOfMeans(Method):
         "coordinate, so that few wild records cannot move it far. Not private.",
         privacy="none",
         rate="upper.mean.median-of-means",
+        infinite_variance="Its blocks follow from d alone; of its error nothing is proven there.",
     )
     story = Story(
         what="Cuts the records into blocks, averages every block, and takes the median of the "
