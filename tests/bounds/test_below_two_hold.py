@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.base.cards import BINDING
+from dpsco_core.base.cards import BINDING, Privacy
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.catalogue import bounds_for, make_method, method_card
 from dpsco_core.methods.base import released
+from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
 
@@ -74,6 +75,16 @@ def is_asked(row: Bound, seed: int) -> bool:
     return seed % ALL_IN == 0 or any(word in row.card.slug for word in QUICK)
 
 
+def binds(lower: Privacy, notion: Privacy, point: Scenario) -> bool:
+    """Whether lower bounds for a notion bind algorithms of another at the budget of a point.
+
+    Under (epsilon, delta) those for zCDP are at the rho of Gaussian noise, and a pure algorithm
+    spends all of epsilon, for which they are too large.
+    """
+    spends_more = notion == "pure" and lower == "zcdp" and isinstance(point.budget, ApproxDP)
+    return lower in BINDING[notion] and not spends_more
+
+
 def check_bounds(point: Scenario, seed: int) -> None:
     """Assert that no lower bound on a mean exceeds an upper bound of its class."""
     free = replace(point.setting, spike_probability=None)
@@ -97,7 +108,7 @@ def check_bounds(point: Scenario, seed: int) -> None:
                 continue
             least = row.value(free) ** power
             for card, value in lowers:
-                if card.privacy in BINDING[row.card.privacy]:
+                if binds(card.privacy, row.card.privacy, point):
                     assert value <= least * (1 + 1e-9), (card.slug, row.card.slug, value, least)
 
 
@@ -125,14 +136,14 @@ def check_runs(point: Scenario, seed: int) -> None:
             continue
         errors = errors_of(point, slug, seed)
         spare = 6 * float(errors.std(ddof=1)) / math.sqrt(TRIALS)
-        notion = "pure" if pure and privacy != "none" else privacy
+        notion: Privacy = "pure" if pure and privacy != "none" else privacy
         for row in bounds_for(point.problem):
             card = row.card
             if not is_proven(row, card.kind, quantity):
                 continue
             if card.kind == "lower":
                 own = (card.instance, card.instance_problem) == (point.distribution, point.problem)
-                if not own or card.privacy not in BINDING[notion] or not is_asked(row, seed):
+                if not own or not binds(card.privacy, notion, point) or not is_asked(row, seed):
                     continue
                 # Where a sample without a spike is rare, so few trials do not see it.
                 q = point.setting.spike_probability or 0.0
@@ -146,7 +157,7 @@ def check_runs(point: Scenario, seed: int) -> None:
                 if row.failures(free) and not ("below-two" in card.slug and point.p == 2):
                     continue
                 most = row.value(free)
-                if slug == "mean.sample":
+                if slug == "mean.sample" and point.p < 2:
                     assert np.median(errors) <= most, (slug, card.slug)
                 else:
                     assert errors.mean() - spare <= most, (slug, card.slug, errors.mean(), most)
