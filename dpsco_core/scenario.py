@@ -227,6 +227,11 @@ class Scenario(Fields):
     def _validate_point(self, limits: Limits, *, sampling: bool) -> None:
         if self.geometry == "lq" and not (self.q is not None and self.q >= 1):
             require(False, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
+        if not catalogue.problem_card(self.problem).infinite_variance:
+            must = f"at least 2 for the problem {self.problem}, whose gradients need a variance"
+            require(self.p >= 2, "p", must, shorten(self.p))
+        if self.p < 2:
+            self.instance  # noqa: B018 - refuses what has no such law
         if sampling:
             check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)

@@ -330,7 +330,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"rho": 1, "epsilon": 1},
         "epsilon and delta must be left out beside rho, got epsilon=1, delta=none.",
     ),
-    ({"p": 1.5}, "p must be at least 2 and at most 50, got p=1.5."),
+    ({"p": 1.05}, "p must be at least 1.1 and at most 50, got p=1.05."),
     ({"margin": 0}, "margin must be at least 1e-06 and at most 100, got margin=0."),
     ({"offset": 2.5}, "offset must be at least 0 and at most 2, got offset=2.5."),
     ({"diameter": 1}, "offset must be at least 0 and at most 0.5, got offset=1."),
@@ -434,7 +434,7 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
             {"n": 0, "axis": "n", "grid": (10, 20)},
             "n must be an integer between 1 ",
         ),  # chosen point
-        ({"p": 1.5, "axis": "p", "grid": (2, 3)}, "p must be at least 2 "),
+        ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
 def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:

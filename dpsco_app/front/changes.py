@@ -46,6 +46,8 @@ def offered(field: str, scenario: Scenario, value: float) -> list[float]:
         return [x for x in options if x % GROUP_SIZE == 0 or x == value]
     if field == "offset":
         return [x for x in options if x <= smallest_set(scenario) / 2] or [0]
+    if field == "p" and not problem_card(scenario.problem).infinite_variance:
+        return [x for x in options if x >= 2 or x == value]
     return options
 
 
@@ -104,6 +106,8 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     if scenario.distribution not in distributions_for(scenario.problem):
         more["distribution"] = Scenario.distribution
         words.append(f"data {distribution_card(Scenario.distribution).name}")
+    scenario, word = _with_variance(scenario)
+    words += [word] if word else []
     if not words or field not in ("problem", "m", "axis"):
         return scenario, ""
     about = problem_card(scenario.problem).name + ", several items per user" * (level == "user")
@@ -129,6 +133,20 @@ def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
     """Return a scenario with the usual sweep of an axis, which reaches its own value of that."""
     grid = default_grid(axis, scenario.geometry, scenario.offset)
     return reaching(replace(scenario, axis=axis, grid=tuple(grid)))
+
+
+def _with_variance(scenario: Scenario) -> tuple[Scenario, str]:
+    """Return a scenario with p from 2 on where its problem needs a variance, and what gave way.
+
+    Where it does not, a p below 2 has no variance to be scaled to 1.
+    """
+    if problem_card(scenario.problem).infinite_variance:
+        return (replace(scenario, scale="moment") if scenario.p < 2 else scenario), ""
+    if scenario.axis == "p":
+        scenario = replace(scenario, grid=tuple(x for x in scenario.grid if x >= 2))
+    if scenario.p >= 2:
+        return scenario, ""
+    return replace(scenario, p=2.0), "tail index p = 2"
 
 
 def _with_set(scenario: Scenario) -> Scenario:

@@ -30,6 +30,14 @@ ABOVE = (
     "line may well run below it."
 )
 ANEW = " The hardest data known are made anew for each n and budget."
+SAME_EXPONENT = (
+    "Below p = 2 sampling and privacy have the same exponent, 1 - 1/p, so that more records never "
+    "change the price of a guarantee."
+)
+NO_VARIANCE = (
+    "These records have no variance: the sample mean’s own mean square error is infinite, and the "
+    "average of its error over trials does not settle. Clipping can beat it, even in private."
+)
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
     "private algorithm can have an error below the edge of the red region."
@@ -55,6 +63,10 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         texts.append(bound)
     if scenario.axis == "p":
         texts.append(SCALED)
+    if scenario.p < 2:
+        texts.append(SAME_EXPONENT)
+    if scenario.instance.law.tail_index <= 2:
+        texts.append(NO_VARIANCE)
     if scenario.distribution == Gaussian.card.slug:
         texts.append(LIGHT_DATA)
     return tuple(texts)

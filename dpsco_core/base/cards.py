@@ -252,6 +252,9 @@ class Card:
     paper: Paper  # its source
     statement: str  # the statement's number in that paper, such as `"Algorithm 2, Theorem 2"`
     summary: str  # one sentence for a reader who does not know the paper
+    # Why it holds, or runs, at tail indices p below 2, where records may lack a variance. Empty: it
+    # needs a second moment, and refuses them.
+    infinite_variance: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
 M_MAX = 10_000_000
 ITEM_BLOCKS = 5  # multiple of `elements` that all items of all users may have
+P_MIN = 1.1  # closer to 1 the law of large numbers needs more records than there are
 P_MAX = 50.0  # powers of a radius overflow beyond
 
 

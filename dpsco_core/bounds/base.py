@@ -10,8 +10,10 @@ from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, Plan
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.second_moment import second_moment_missing
 
 Terms = Mapping[str, float]
+VOID = "void"  # the name of the only term of a bound that says nothing
 
 
 def pooled(setting: Setting) -> Setting:
@@ -94,7 +96,7 @@ class Bound:
     # turns the terms' values into the bound's value: `sum` for most
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # Conditions of the statement. The value is still given where one fails, and said to be outside
-    # its hypotheses; but see `set_failure`.
+    # its hypotheses; but see `refusal`.
     hypotheses: tuple[Hypothesis, ...] = ()
     # letters of the formula that mean something else than in most bounds
     letters: tuple[Letter, ...] = ()
@@ -109,7 +111,12 @@ class Bound:
         return "own" if self.card.method else ""
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
-        """Return the terms of the bound by name; of a bound on a run, of the run with this plan."""
+        """Return the terms of the bound by name; of a bound on a run, of the run with this plan.
+
+        The single term `VOID`, which says nothing, where the proof needs a second moment.
+        """
+        if self.needs_variance(setting):
+            return {VOID: math.inf if self.card.kind == "upper" else 0.0}
         if plan is not None and isinstance(self.evaluate, AtPlan):
             return dict(self.evaluate.terms_of_run(plan))
         return dict(self.evaluate(self.setting_of_statement(setting)))
@@ -132,18 +139,29 @@ class Bound:
 
     def combined(self, terms: Terms) -> float:
         """Return the bound of its terms."""
+        if VOID in terms:
+            return terms[VOID]
         return float(self.combine(tuple(terms.values())))
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
         """Return one sentence for every hypothesis that fails at `setting`."""
+        if reason := self.needs_variance(setting):
+            return (reason,)
         view = self.setting_of_statement(setting)
         return tuple(s for s in (h.check(view) for h in self.hypotheses) if s)
 
-    def set_failure(self, setting: Setting) -> str:
-        """Return why a lower bound says nothing on the set of `setting`; empty where it does.
+    def needs_variance(self, setting: Setting) -> str:
+        """Return why the proof fails at a tail index below 2; empty where it does not."""
+        return second_moment_missing("proof of this bound", self.card, setting.moment_order)
 
-        Its hard instances are not in that set, so that its value would be about another one.
+    def refusal(self, setting: Setting) -> str:
+        """Return why the bound says nothing at `setting`; empty where it does.
+
+        Its proof needs a second moment; or it is a lower bound whose hard instances are not in the
+        set, so that its value would be about another one.
         """
+        if reason := self.needs_variance(setting):
+            return reason
         if self.card.kind == "upper":
             return ""
         view = self.setting_of_statement(setting)

@@ -20,7 +20,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.directions import centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.generated import GeneratedRows
-from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
+from dpsco_core.data.ranges import exp_or_inf, require_below_two, require_dimension_and_order
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.scales import DECAY_MAX, falling_scales
 from dpsco_core.data.shifts import Shifts
@@ -56,7 +56,7 @@ class Distribution(ABC):
     smallest_d: ClassVar[int] = 1  # the smallest dimension for which it is defined
 
     d: int  # dimension, at least 1
-    moment_order: float  # the order p >= 2 of the coordinate moment that is at most 1
+    moment_order: float  # the order p > 1 of the coordinate moment that is at most 1
 
     @property
     @abstractmethod
@@ -174,16 +174,17 @@ class Distribution(ABC):
         return self.variance_trace + self.mean_norm**2
 
     def record_moment(self, k: float) -> float:
-        r"""Bound :math:`(E\|X\|_2^k)^{1/k}`, for 2 <= k <= p; exact at k = 2.
+        r"""Bound :math:`(E\|X\|_2^k)^{1/k}`, for 1 <= k <= p; exact at k = 2.
 
         The squared distance to the mean is a sum, whose norm in :math:`L_{k/2}` is at most
         :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, for any dependence between
-        coordinates; the same inequality adds the norm of the mean.
+        coordinates; the same inequality adds the norm of the mean. For k < 2 it is the norm in l_k.
         """
         if k == 2:
             return math.sqrt(self.second_moment_trace)
         largest = math.pow(self.moment(k), 1 / k) / self.lead
-        return self.mean_norm + math.sqrt(self.d) * largest
+        norms = math.sqrt(self.d) if k > 2 else math.pow(self.d, 1 / k)
+        return self.mean_norm + norms * largest
 
     @property
     def fourth_moment_trace(self) -> float:
@@ -202,15 +203,15 @@ class Distribution(ABC):
     def central_direction(self, k: float) -> float:
         r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
 
-        Orders below 2 are bounded by the value at 2, which is exact.
+        Orders below 2 are bounded by the value at 2, which is exact, or at p where p is below 2.
         """
-        order = max(k, 2.0)
+        order = max(k, min(2.0, self.moment_order))
         return math.pow(self.moment(order), 1 / order) * self.direction_factor(order)
 
     def direction_factor(self, order: float) -> float:
         """Bound the ratio of a directional moment to a coordinate's, both as roots.
 
-        The default is for independent coordinates with mean 0. The order is at least 2.
+        The default is for independent coordinates with mean 0. The order is above 1.
         """
         return centred_direction_bound(self.d, order)
 
@@ -302,8 +303,9 @@ class ScaledLaw(Distribution):
     decay: float = 0.0
 
     def __post_init__(self) -> None:
-        require_dimension_and_order(self.d, self.moment_order)
+        require_dimension_and_order(self.card, self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
+        require_below_two(self.moment_order, self.margin, self.unit)
         is_lost = self.moment_order + self.margin == self.moment_order
         require(not is_lost, "margin", "large enough that p + margin exceeds p", self.margin)
         require(0 <= self.offset < math.inf, "offset", "finite and at least 0", self.offset)

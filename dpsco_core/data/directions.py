@@ -12,10 +12,14 @@ def symmetric_direction_bound(d: int, order: float) -> float:
 
     The second value is :math:`\|Z\|_p` of a standard normal Z; it is 1 at p = 2.
 
+    For 1 < p < 2 it is :math:`d^{1/p-1/2}`.
+
     Examples
     --------
     >>> symmetric_direction_bound(20, 2.0)
     1.0
+    >>> round(symmetric_direction_bound(16, 1.5) ** 6, 12)  # 16^(1/6) to the sixth
+    16.0
     >>> round(symmetric_direction_bound(20, 4.0) ** 4, 12)
     3.0
     """
@@ -27,6 +31,11 @@ def symmetric_direction_bound(d: int, order: float) -> float:
     # and since the u_j^2 are weights that sum to 1 and t -> t^(p/2) is convex,
     #     (sum_j u_j^2 X_j^2)^(p/2) <= sum_j u_j^2 |X_j|^p,
     # whose expectation is at most 1.
+    #
+    # Below 2, Clarkson's inequality |x+y|^p + |x-y|^p <= 2|x|^p + 2|y|^p and the symmetry of each
+    # new term give E|sum_j u_j X_j|^p <= sum_j |u_j|^p <= d^(1-p/2).
+    if order < 2:
+        return math.pow(d, 1 / order - 0.5)
     return 1.0 if order == 2 else min(math.sqrt(d), normal_norm(order))
 
 
@@ -37,7 +46,8 @@ def centred_direction_bound(d: int, order: float) -> float:
         \le \min\big(\sqrt d,\ \sqrt{p-1}\big), \qquad E X_j = 0,\ E|X_j|^p \le 1,\ p \ge 2.
 
     The second value is Rio's inequality (2009, Theorem 2.1). Symmetrisation would give
-    :math:`2\|Z\|_p`, which is larger for every p.
+    :math:`2\|Z\|_p`, which is larger for every p. For 1 < p < 2 it is :math:`\sqrt d` or
+    :math:`2^{2/p-1}d^{1/p-1/2}`, whichever is less.
 
     Examples
     --------
@@ -49,6 +59,11 @@ def centred_direction_bound(d: int, order: float) -> float:
     #     f'' <= (2/p) g^(2/p-1) p(p-1) E|A + tB|^(p-2) B^2 <= 2 (p-1) ||B||_p^2,
     # hence ||A + B||_p^2 <= ||A||_p^2 + (p-1) ||B||_p^2. Add the u_j X_j one at a time:
     #     ||sum_j u_j X_j||_p^2 <= u_1^2 + (p-1) sum_{j>1} u_j^2 <= p-1.
+    #
+    # Below 2, |x+y|^p <= |x|^p + f'(x) y + 2^(2-p) |y|^p for f = |x|^p (von Bahr and Esseen), so
+    # that E|sum_j u_j X_j|^p <= 2^(2-p) sum_j |u_j|^p <= 2^(2-p) d^(1-p/2).
+    if order < 2:
+        return min(math.sqrt(d), math.pow(2.0, 2 / order - 1) * math.pow(d, 1 / order - 0.5))
     return min(math.sqrt(d), math.sqrt(order - 1))
 
 

@@ -43,6 +43,7 @@ class EllipticalT(ScaledLaw):
         statement="multivariate Student t",
         summary="Normal vectors divided by one common chi: coordinates are uncorrelated, and "
         "large together.",
+        infinite_variance="The p-th central moment is finite, known exactly, and scaled to 1.",
     )
 
     def direction_factor(self, order: float) -> float:

@@ -41,6 +41,7 @@ class Gaussian(ScaledLaw):
         paper=FOLKLORE,
         statement="normal law",
         summary="Independent normal coordinates: every moment exists, the light-tailed reference.",
+        infinite_variance="Every moment exists: the p-th is scaled to 1, and there is a variance.",
     )
 
     @property

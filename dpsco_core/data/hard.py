@@ -20,6 +20,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
+from dpsco_core.data.spike_scale import spike_shrink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class HardInstance(Distribution):
     r"""A law with a prior: the base of the instances of the lower bounds.
 
     With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, where w is the
-    `weight`; otherwise it is 0.
+    `weight`, times `shrink`; otherwise it is 0.
     """
 
     d: int = 20
@@ -39,7 +40,7 @@ class HardInstance(Distribution):
     tail_index = math.inf  # records are bounded
 
     def __post_init__(self) -> None:
-        require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
+        require_dimension_and_order(self.card, self.d, self.moment_order, self.smallest_d)
         q = self.spike_probability
         require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
 
@@ -54,10 +55,15 @@ class HardInstance(Distribution):
         """The largest l2 norm of a mean of the prior."""
 
     @property
+    def shrink(self) -> float:
+        """What keeps a coordinate's p-th moment at most 1: less than 1 for p < 2 only."""
+        return float(spike_shrink(np.asarray(self.spike_probability), self.moment_order))
+
+    @property
     def class_moment(self) -> float:
         """Return 1, the raw p-th moment.
 
-        The central one is at most 1 - q, and 0 at q = 1, where the hidden mean is as hard as ever.
+        The central one is less, and 0 at q = 1, where the hidden mean is as hard as ever.
         """
         return 1.0
 
@@ -65,8 +71,7 @@ class HardInstance(Distribution):
     def outermost_means(self) -> Vector | None:
         """Means, shape (k, d), that are in a set only if every mean of the prior is.
 
-        In a set that is unchanged where a coordinate changes sign, or in a simplex. None where
-        nothing is said.
+        In a set that no change of sign changes, or in a simplex. None where nothing is said.
         """
         return None
 
@@ -77,7 +82,7 @@ class HardInstance(Distribution):
     @property
     def record_norm(self) -> float:
         r"""The norm :math:`q^{-1/p}\sqrt w` of every nonzero record."""
-        return math.pow(self.spike_probability, -1 / self.moment_order) * math.sqrt(self.weight)
+        return self._spike_size * math.sqrt(self.weight)
 
     @property
     def second_moment_trace(self) -> float:
@@ -100,22 +105,26 @@ class HardInstance(Distribution):
 
     def raw_coordinate(self, k: float) -> float:
         r"""Return :math:`E|X_j|^k = q^{1-k/p}`."""
-        return math.pow(self.spike_probability, 1 - k / self.moment_order)
+        raw = math.pow(self.spike_probability, 1 - k / self.moment_order)
+        return raw * math.pow(self.shrink, k)
 
     @abstractmethod
     def moment(self, k: float) -> float:
         """Return the largest central k-th moment of a coordinate; k is real, at least 0."""
 
     @property
+    def _spike_size(self) -> float:
+        return math.pow(self.spike_probability, -1 / self.moment_order) * self.shrink
+
+    @property
     def _mean_size(self) -> float:
-        return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
+        return math.pow(self.spike_probability, 1 - 1 / self.moment_order) * self.shrink
 
     def _spiked(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw the indices of the spiked records."""
         count = rng.binomial(rows, self.spike_probability)
-        return rng.choice(rows, size=count, replace=False, shuffle=False).astype(
-            np.intp, copy=False
-        )
+        places = rng.choice(rows, size=count, replace=False, shuffle=False)
+        return places.astype(np.intp, copy=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,8 +193,7 @@ class TwoPoint(HardInstance):
 
         The centred record is a multiple of the pattern, whose l2 norm is :math:`\sqrt w`.
         """
-        root = math.pow(self.moment(self.moment_order), 1 / self.moment_order)
-        return math.sqrt(self.weight) * root
+        return self._in_all_coordinates(self.moment_order)
 
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` for a nonzero coordinate of the pattern."""
@@ -198,16 +206,14 @@ class TwoPoint(HardInstance):
         # In logarithms, because q^(-k/p) may overflow.
         spiked = (1 - k / self.moment_order) * math.log(q) + k * math.log1p(-q)
         unspiked = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
-        return exp_or_inf(spiked) + exp_or_inf(unspiked)
+        return (exp_or_inf(spiked) + exp_or_inf(unspiked)) * math.pow(self.shrink, k)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._own_pattern()
         out.fill(0.0)
-        out[self._spiked(len(out), rng)] = spike
+        out[self._spiked(len(out), rng)] = self._spike_size * self._own_pattern()
 
     def _own_pattern(self) -> NDArray[np.float64]:
-        has_pattern = self.pattern is not None
-        require(has_pattern, "pattern", "drawn first, with draw(rng)", self.pattern)
+        require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 
 
@@ -237,6 +243,7 @@ class Spike(TwoPoint):
         statement="Lemma 6.3, packing (weight corrected)",
         summary="A rare common spike on a hidden half of the coordinates: the instance of the "
         "Fano bounds.",
+        infinite_variance="Spikes are shrunk until their central p-th moment is at most 1.",
     )
     smallest_d = 2
 
@@ -245,9 +252,8 @@ class Spike(TwoPoint):
         if self.pattern is not None:
             fits_prior = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
             is_valid = fits_prior and sum(self.pattern) == self.weight
-            require(
-                is_valid, "pattern", f"{self.d} zeros and ones, {self.weight} ones", self.pattern
-            )
+            must = f"{self.d} zeros and ones, {self.weight} ones"
+            require(is_valid, "pattern", must, self.pattern)
 
     @property
     def weight(self) -> int:
@@ -291,6 +297,7 @@ class Hypercube(TwoPoint):
         statement="Lemma 6.3, with independent signs",
         summary="A rare spike with hidden independent signs: the instance of the sharper "
         "concentrated-DP bound.",
+        infinite_variance="Spikes are shrunk until their central p-th moment is at most 1.",
     )
 
     def __post_init__(self) -> None:

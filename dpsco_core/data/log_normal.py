@@ -43,6 +43,7 @@ class LogNormal(ScaledLaw):
         paper=FOLKLORE,
         statement="log-normal law",
         summary="Independent one-sided coordinates: every moment exists, and grows fast.",
+        infinite_variance="Every moment exists: the p-th is scaled to 1, and there is a variance.",
     )
 
     @property

@@ -43,6 +43,7 @@ class Pareto(ScaledLaw):
         paper=FOLKLORE,
         statement="Pareto's law",
         summary="Independent coordinates with a fair sign and exactly polynomial tails.",
+        infinite_variance="The p-th central moment is finite, known exactly, and scaled to 1.",
     )
 
     @property
@@ -99,6 +100,7 @@ class SkewedPareto(ScaledLaw):
         paper=FOLKLORE,
         statement="Pareto's law",
         summary="Independent one-sided coordinates: clipping at a radius biases the mean.",
+        infinite_variance="The p-th central moment is finite, known exactly, and scaled to 1.",
     )
 
     @property
@@ -163,11 +165,11 @@ def log_centred_pareto_moment(alpha: float, k: float) -> float:
 
 
 def _left_series(alpha: float, k: float) -> float:
-    """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 2."""
-    # No term exceeds 1, and each is less than half the one before, except for the first few, which
-    # fall as fast as 1/n!. scipy's hyp2f1 returns NaN for large alpha.
+    """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 1."""
+    # No term exceeds 1, and each is less than 1/alpha of the one before, except for the first few,
+    # which fall as fast as 1/n!. scipy's hyp2f1 returns NaN for large alpha.
     total = term = 1.0
-    for i in range(80):
+    for i in range(max(80, math.ceil(40 / math.log(alpha)))):
         term *= (k + 1 - alpha + i) / (k + 2 + i) / alpha
         total += term
     return total

@@ -2,14 +2,31 @@
 
 import math
 
+from dpsco_core.base.cards import Card
 from dpsco_core.base.errors import require
 
+# Nearer to the tail index a p-th moment below 2 explodes, and the scaled law is nearly 0.
+MARGIN_MIN = 0.05
 
-def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1) -> None:
-    """Check the dimension and the moment order of a distribution."""
+
+def require_dimension_and_order(
+    card: Card, d: int, moment_order: float, smallest_d: int = 1
+) -> None:
+    """Check the dimension and the moment order of a distribution: below 2 if its card says why."""
     is_valid = isinstance(d, int) and d >= smallest_d
     require(is_valid, "d", f"an integer of at least {smallest_d}", d)
-    require(2 <= moment_order < math.inf, "p", "a finite number of at least 2", moment_order)
+    is_allowed = moment_order > 1 if card.infinite_variance else moment_order >= 2
+    must = "a finite number " + ("above 1" if card.infinite_variance else "of at least 2")
+    require(is_allowed and moment_order < math.inf, "p", must, moment_order)
+
+
+def require_below_two(moment_order: float, margin: float, unit: str) -> None:
+    """Check what a scaled law needs for p below 2."""
+    if moment_order >= 2:
+        return
+    must = f"at least {MARGIN_MIN:g} for p below 2, near whose tail index a scaled law is 0"
+    require(margin >= MARGIN_MIN, "margin", must, margin)
+    require(unit == "moment", "scale", "moment for p below 2, where variances are infinite", unit)
 
 
 def exp_or_inf(exponent: float) -> float:

@@ -44,6 +44,7 @@ class StudentT(ScaledLaw):
         paper=FOLKLORE,
         statement="Student's law",
         summary="Independent symmetric coordinates with polynomial tails.",
+        infinite_variance="The p-th central moment is finite, known exactly, and scaled to 1.",
     )
 
     @property

@@ -18,6 +18,7 @@ from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.ranges import exp_or_inf
+from dpsco_core.data.spike_scale import centring_shrink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Tracing(HardInstance):
         statement="approx-lower-bounds, section 1 (a)",
         summary="Rare records of independent signs with hidden biases: the instance of the bounds "
         "that bind every (epsilon, delta)-private algorithm.",
+        infinite_variance="Spikes are shrunk until their central p-th moment is at most 1.",
     )
 
     def __post_init__(self) -> None:
@@ -63,6 +65,10 @@ class Tracing(HardInstance):
             is_valid = len(self.biases) == self.d and are_small
             condition = f"{self.d} numbers of size at most {self.spread:g}"
             require(is_valid, "biases", condition, self.biases)
+
+    @property
+    def shrink(self) -> float:
+        return centring_shrink(self.moment_order)
 
     @property
     def weight(self) -> int:
@@ -104,14 +110,15 @@ class Tracing(HardInstance):
         # In units of the spike; numpy takes 0 to the power 0 as 1.
         spiked = (1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k
         largest = float(((1 - q) * y**k + q * spiked).max())
-        return exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
+        moment = exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
+        return moment * math.pow(self.shrink, k)
 
     def draw(self, rng: np.random.Generator) -> Self:
         uniform = rng.beta(self.shape / 2, self.shape / 2, size=self.d)
         return replace(self, biases=tuple((self.spread * (2 * uniform - 1)).tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        size = math.pow(self.spike_probability, -1 / self.moment_order)
+        size = self._spike_size
         positive_probability = (1 + self._own_biases()) / 2
         spiked = self._spiked(len(out), rng)
         out.fill(0.0)

@@ -115,7 +115,10 @@ class NormalLaw(BellLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class StudentLaw(BellLaw):
-    """Student's law with `nu` > 2 degrees of freedom, times `scale`."""
+    """Student's law with `nu` > 1 degrees of freedom, times `scale`.
+
+    `twice_integrated_cdf` is for `nu` > 2, and so are those of the Pareto laws for `alpha`.
+    """
 
     tabulated = True
     nu: float

@@ -43,6 +43,7 @@ class Corners(TwoPoint):
         statement="bounds-everywhere, 2.4",
         summary="A rare spike in one hidden coordinate: the instance of the bounds on the l1 ball "
         "and on simplices, where the best answer is a corner.",
+        infinite_variance="Spikes are shrunk until their central p-th moment is at most 1.",
     )
     smallest_d = 2
 
@@ -92,6 +93,7 @@ class SignBlocks(TwoPoint):
         statement="bounds-everywhere, 2.5",
         summary="A rare spike with hidden signs in one hidden block of five coordinates: the "
         "instance of the bounds on the group-l1 ball and on sparse vectors.",
+        infinite_variance="Spikes are shrunk until their central p-th moment is at most 1.",
     )
 
     def __post_init__(self) -> None:

@@ -60,7 +60,7 @@ class DensityShape(ABC):
 
 @dataclass(frozen=True)
 class StudentShape(DensityShape):
-    r"""Student's density :math:`(1 + x^2/\nu)^{-(\nu+1)/2}`, :math:`\nu > 2`."""
+    r"""Student's density :math:`(1 + x^2/\nu)^{-(\nu+1)/2}`, :math:`\nu > 1`."""
 
     nu: float
 

@@ -84,14 +84,14 @@ class Tail:
             return "gaussian"
         return "skewed-pareto" if self.one_sided else "student-t"
 
-    def order(self, offered: tuple[float, ...], margin: float) -> float:
+    def order(self, offered: Sequence[float], margin: float) -> float:
         """Return the largest order of `offered` whose moment exists with `margin` to spare.
 
-        The least offered where none does, and bounds on that moment then say nothing of such data;
-        and where there are too few numbers to tell.
+        The least offered where none does, and bounds on that moment then say nothing of such data.
+        Where there are too few numbers to tell, the least from 2 on: only a variance.
         """
         if self.kind == "unclear":
-            return min(offered)
+            return min((p for p in offered if p >= 2), default=min(offered))
         fitting = [p for p in sorted(offered) if p + margin <= self.index]
         return fitting[-1] if fitting else min(offered)
 
@@ -140,7 +140,7 @@ def heaviest(fits: Sequence[Tail]) -> int:
     return max(range(len(fits)), key=lambda k: fits[k].shape)
 
 
-def joint_order(fits: Sequence[Tail], offered: tuple[float, ...], margin: float) -> float:
+def joint_order(fits: Sequence[Tail], offered: Sequence[float], margin: float) -> float:
     """Return the largest order that `Tail.order` allows for every column."""
     return min(fit.order(offered, margin) for fit in fits)
 

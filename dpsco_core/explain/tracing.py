@@ -14,8 +14,11 @@ from scipy.special import ndtr, ndtri
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
-from dpsco_core.bounds.instances.spikes import mean_scale
-from dpsco_core.bounds.instances.tracing import TracingBounds, largest_tracing_probability
+from dpsco_core.bounds.instances.tracing import (
+    TracingBounds,
+    largest_tracing_probability,
+    mean_scale,
+)
 from dpsco_core.bounds.mean.lower_priors import Notion, leakage_at
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.tracing import Tracing
@@ -46,7 +49,7 @@ class TracingProof:
 
     @property
     def scale(self) -> float:
-        """:math:`q^{1-1/p}`: the mean is that times the biases."""
+        """:math:`q^{1-1/p}`, shrunk for p below 2: the mean is that times the biases."""
         return mean_scale(self.q, self.bounds.moment_order)
 
     @property

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_core import catalogue
-from dpsco_core.base.limits import EPSILON_MIN, M_MAX, P_MAX, RHO_MIN, SEED_MAX
+from dpsco_core.base.limits import EPSILON_MIN, M_MAX, P_MAX, P_MIN, RHO_MIN, SEED_MAX
 from dpsco_core.base.seeds import COST, FRESH
 from dpsco_core.data.base import Unit
 from dpsco_core.data.scales import DECAY_MAX
@@ -199,10 +199,10 @@ class Fields:
     p: float = field(
         3.0,
         kind="real",
-        low=2,
+        low=P_MIN,
         high=P_MAX,
         meaning="tail index: the order of the central coordinate moment that is scaled to 1; from "
-        f"2 to {P_MAX:g}; also `--tail`",
+        f"{P_MIN:g} to {P_MAX:g}; below 2 the variance may be infinite; also `--tail`",
         flags=("--tail",),
         group="Data",
         front=5,
@@ -210,7 +210,7 @@ class Fields:
         label="Tail index p",
         plain=tail_in_short,
         help=TAIL,
-        offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
+        offered=(1.1, 1.2, 1.35, 1.5, 1.65, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
         grid=(2, 2.5, 3, 4, 6, 10),
         linear=True,
         sign=Sign(

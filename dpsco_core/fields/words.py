@@ -29,7 +29,8 @@ RECORD = (
 )
 TAIL = (
     r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. Small p means heavy tails; "
-    "p = 2 is only a finite variance. Below 2 there is none, and no mean square error to compare."
+    "p = 2 is only a finite variance. Below 2 the variance may be infinite: bounds and algorithms "
+    "that need one say so."
 )
 CLIPPED = "How far the true mean is from 0, where clipping is centred."
 STARTS = "is from 0, where every optimiser starts."

@@ -1,7 +1,8 @@
 """What every method is: its card, how it reads its records, what it costs, a plan, a release."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector, close_arrays
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.base.errors import CodeFailed
+from dpsco_core.base.errors import CodeFailed, NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.departure import Departure, Source
 from dpsco_core.methods.stage import Stage
@@ -18,6 +19,7 @@ from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.second_moment import second_moment_missing
 
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
@@ -117,6 +119,18 @@ class Release:
     iterate_steps: NDArray[np.int64] | None = None
 
 
+def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
+    """Return a `plan` that refuses a tail index below 2 unless its card has a reason for it."""
+
+    @wraps(plan)
+    def checked(method: "Method", setting: Setting, /) -> Plan:
+        if refusal := second_moment_missing("method", method.card, setting.moment_order):
+            raise NotApplicable(refusal, p=2.0)
+        return plan(method, setting)
+
+    return checked
+
+
 class Method(Protocol):
     """A method: a frozen object with its parameters, which plans and releases.
 
@@ -139,6 +153,12 @@ class Method(Protocol):
     colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
     symbol: ClassVar[str] = ""  # it chooses free ones where there is none
     dashed: ClassVar[bool] = False  # whether another method beside it has the same hue
+
+    def __init_subclass__(cls) -> None:
+        """Let `plan` refuse tail indices below 2 unless the card says why the method runs there."""
+        super().__init_subclass__()
+        if "plan" in vars(cls):
+            cls.plan = _with_second_moment(cls.plan)  # type: ignore[method-assign]
 
     def plan(self, setting: Setting, /) -> Plan:
         """Return the parameters of a run at `setting`, chosen without any data.

@@ -90,7 +90,7 @@ class Setting:
     n: int  # records (or users)
     d: int  # dimension
     m: int = 1  # items per user; 1 at item level
-    moment_order: float  # the tail index p: the order of the moment that is bounded; at least 2
+    moment_order: float  # the tail index p: the order of the moment that is bounded; above 1
     budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
     # on a hard instance, the spike probability of its prior
@@ -108,7 +108,7 @@ class Setting:
             value = getattr(self, name)
             require(isinstance(value, int) and value >= 1, name, "a positive integer", value)
         p = self.moment_order
-        require(2 <= p < math.inf, "p", "a number of at least 2", p)
+        require(1 < p < math.inf, "p", "a number above 1", p)
         require(self.exponent >= 1, "q", "at least 1", self.exponent)
 
     @property

@@ -35,6 +35,7 @@ class Linear(PointProblem):
         summary="Find the direction of the mean of heavy-tailed records: the hard convex loss of "
         "the lower bounds.",
         loss_class=LINEAR,
+        infinite_variance="The excess risk is linear in the answer: a first moment will do.",
     )
     loss = NegativeProduct()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,6 +46,7 @@ class MeanEstimation(Problem):
         statement="Section 4",
         summary="Estimate the mean of heavy-tailed records; the error is the distance to it.",
         loss_class=MEAN,
+        infinite_variance="The error is a distance, whose mean needs a first moment only.",
     )
 
     def __post_init__(self) -> None:
@@ -103,15 +105,16 @@ class MeanEstimation(Problem):
         The coordinate-wise class has moment 1 and hence a covariance trace of at most d; if the
         variance is 1, its moment is the law's own. If the scales differ, the moment is that of the
         largest coordinate, and the trace is bounded by the sum of the coordinates' squared moment
-        roots, which is still d. The directional constant adds the bound on the mean to the law's
-        central one (Minkowski).
+        roots, which is still d; for p < 2 no trace is certified. The directional constant adds the
+        bound on the mean to the law's central one (Minkowski).
         """
         law = self.distribution
         norm = self.mean_bound if self.geometry == L2 else self.constraint.l2_radius
+        trace = law.d * (law.moment_root / law.lead) ** 2
         return Constants(
             coordinate_moment=law.unit_moment,
             directional_moment=norm + law.directional_moment,
-            variance_trace=law.d * (law.moment_root / law.lead) ** 2,
+            variance_trace=trace if law.moment_order >= 2 else math.inf,
             mean_gradient_bound=norm,
         )
 

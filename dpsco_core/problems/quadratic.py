@@ -36,6 +36,7 @@ class Quadratic(PointProblem):
         summary="Minimise half the expected squared distance to heavy-tailed records: mean "
         "estimation as optimisation.",
         loss_class=SQUARED_DISTANCE,
+        infinite_variance="Risks are compared with that of a fixed answer: records enter linearly.",
     )
     loss = HalfSquaredDistance()
 

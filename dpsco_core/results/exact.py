@@ -1,4 +1,4 @@
-"""Expected errors without privacy on two-point data, which need no trials."""
+"""Expected errors without privacy on two-point data, and what has no standard error."""
 
 import math
 from collections.abc import Mapping
@@ -52,14 +52,31 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
     """Return the measurements with expected errors, where known, for methods without privacy.
 
     On two-point data a few records decide the error, so the average of ten trials says little
-    about it. Prices of privacy are then relative to the expected error.
+    about it. Prices of privacy are then relative to the expected error. The sample mean of records
+    without a variance has no standard error.
     """
     points = dict(scenario.points())
     measured_keys = [
         key for key, row in table.items() if key[0] in PUBLIC and row.trials and key[1] in points
     ]
     expected = {(m, x): expected_error(points[x], m) for m, x in measured_keys}
-    return {at: _with_exact(row, expected) for at, row in table.items()}
+    return {
+        at: _without_standard_error(_with_exact(row, expected), points.get(at[1]))
+        for at, row in table.items()
+    }
+
+
+def _without_standard_error(row: Measurement, point: Scenario | None) -> Measurement:
+    """Return a row without the standard error of what has no variance.
+
+    The error of the sample mean has the records' own tail index, so that averages of it over trials
+    do not settle where that is at most 2 (theory/infinite-variance.md, 1).
+    """
+    if row.method != SampleMean.card.slug or row.exact or point is None:
+        return row
+    if point.geometry != "l2" or point.instance.law.tail_index > 2:
+        return row
+    return replace(row, standard_error=math.nan)
 
 
 def _with_exact(row: Measurement, expected: Exact) -> Measurement:

@@ -49,7 +49,7 @@ ON_OWN_DATA = (
 class Evaluation:
     """A bound at one point: its value, its terms, and the hypotheses that fail there.
 
-    The value and the terms are NaN if the bound is about another set; see `Bound.elsewhere`.
+    The value and the terms are NaN if the bound says nothing here; see `Bound.refusal`.
     `applies` says whether the bound covers methods for the problem's class of losses. It is false
     for a lower bound over a wider class, which does not bind them. See `BoundCard.applies_to`.
     """
@@ -60,7 +60,7 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
-    # why a lower bound has no value on this set; empty if it has one
+    # why the bound has no value here, on this set or at this tail index; empty if it has one
     elsewhere: str = ""
     binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
     note: str = ""  # a caveat for readers of the value; may be empty
@@ -115,7 +115,9 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
         note = ON_OWN_DATA  # scales cannot differ there
-    elsewhere = row.set_failure(setting)
+    elif row.card.infinite_variance and setting.moment_order < 2:
+        note = row.card.infinite_variance
+    elsewhere = row.refusal(setting)
     terms = row.terms(setting, plan)  # evaluated once: some need a search
     if refusals or elsewhere:
         terms = dict.fromkeys(terms, math.nan if elsewhere else math.inf)

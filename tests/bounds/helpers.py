@@ -45,14 +45,14 @@ def on_own_set(bound: Bound, at: Setting) -> Setting:
     Their radius is half the diameter; the setting itself if it says nothing in so few dimensions.
     """
     radius = at.constants.diameter / 2
-    if not bound.set_failure(at) or math.isinf(radius) or at.d == 1:
+    if not bound.refusal(at) or math.isinf(radius) or at.d == 1:
         return at
     sets = (
         *(Geometry(kind=kind) for kind in ("l1", "sparse", "simplex")),
         Geometry(kind="lq", q=1.5),
     )
     tried = (replace(at, constraint=one.constraint(at.d, radius)) for one in sets)
-    return next((other for other in tried if not bound.set_failure(other)), at)
+    return next((other for other in tried if not bound.refusal(other)), at)
 
 
 def check_fixed_probability(bound: Bound, at: Setting, probability: float) -> None:

@@ -176,7 +176,7 @@ def compare(
             continue
         assert scenario.problem in card.problems
         value = which.value(bound_setting(scenario, which))
-        if value > 0 and not which.set_failure(bound_setting(scenario, which)):
+        if value > 0 and not which.refusal(bound_setting(scenario, which)):
             assert which.failures(bound_setting(scenario, which)) == ()
             power = 2 if card.quantity == "squared l2 error" else 1
             yield Comparison(method=method, bound=card.slug, value=value, errors=errors**power)

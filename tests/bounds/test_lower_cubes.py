@@ -202,7 +202,7 @@ def attack(seed: int) -> tuple[str, float]:
         setting = replace(problem, distribution=law).setting(n, budget, spike_probability=q)
         name = "two-sided-cdp" if isinstance(budget, ZCDP) else "approx-packing"
         which = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
-        if which.set_failure(setting) or body.l2_radius == 0:
+        if which.refusal(setting) or body.l2_radius == 0:
             continue
         value = which.value(setting)
         assert which.failures(setting) == ()

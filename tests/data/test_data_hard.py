@@ -236,8 +236,8 @@ def test_what_is_not_in_the_prior_is_named(
 
 @pytest.mark.parametrize("kind", HARD)
 def test_an_order_or_a_sample_size_out_of_range_is_named(kind: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"^p must be a finite number of at least 2, got p="):
-        kind(moment_order=1.5, spike_probability=0.1)
+    with pytest.raises(InvalidInput, match=r"^p must be a finite number above 1, got p="):
+        kind(moment_order=1.0, spike_probability=0.1)
     with pytest.raises(InvalidInput, match=r"^n must be a positive integer, got n=0.$"):
         draw_instance(kind).sample(0, np.random.default_rng(0))
     with pytest.raises(InvalidInput, match=r"^k must be a number of at least 0, got k=-1.$"):

@@ -275,9 +275,9 @@ def test_centred_bound_lies_between_the_symmetric_one_and_symmetrisation(p: floa
     [
         ({"d": 0}, "d must be an integer of at least 1, got d=0."),
         ({"d": 2.0}, "d must be an integer of at least 1, got d=2.0."),
-        ({"moment_order": 1.9}, "p must be a finite number of at least 2, got p=1.9."),
-        ({"moment_order": math.inf}, "p must be a finite number of at least 2, got p=inf."),
-        ({"moment_order": math.nan}, "p must be a finite number of at least 2, got p=nan."),
+        ({"moment_order": 1.0}, "p must be a finite number above 1, got p=1.0."),
+        ({"moment_order": math.inf}, "p must be a finite number above 1, got p=inf."),
+        ({"moment_order": math.nan}, "p must be a finite number above 1, got p=nan."),
         ({"margin": 0.0}, "margin must be finite and above 0, got margin=0.0."),
         ({"margin": math.nan}, "margin must be finite and above 0, got margin=nan."),
         (

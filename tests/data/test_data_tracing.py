@@ -137,7 +137,7 @@ def test_an_undrawn_instance_has_no_mean_and_no_sample():
         ({"spread": 1.1}, r"spread must be in \(0, 1\]"),
         ({"d": 2, "biases": (0.1,)}, "biases must be 2 numbers of size at most 1"),
         ({"d": 1, "spread": 0.5, "biases": (0.6,)}, "biases must be 1 numbers of size"),
-        ({"moment_order": 1.0}, "p must be a finite number of at least 2"),
+        ({"moment_order": 1.0}, "p must be a finite number above 1"),
     ],
 )
 def test_what_is_out_of_range_is_named(values, sentence):

@@ -119,7 +119,7 @@ def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
     symmetric = heavy * rng.choice([-1, 1], heavy.size)
     assert tail(symmetric).law == "student-t" and not tail(symmetric).one_sided
     wild = pareto(1.2)(rng, 100_000)
-    assert tail(wild).order(ORDERS, 0.5) == 2 and tail(wild).index < 2  # no variance at all
+    assert tail(wild).order(ORDERS, 0.5) == 1.1 and tail(wild).index < 1.6  # hardly a mean
     bounded = rng.random(20_000)
     assert tail(bounded).law == "gaussian" and tail(bounded).order(ORDERS, 0.5) == 20
     assert tail(bounded).index == math.inf > LIGHT

@@ -196,10 +196,10 @@ def test_a_bound_that_is_void_is_null() -> None:
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
     row = bound(slug)
     scenario = replace(SMALL, problem=row.card.problems[0], methods=())
-    if row.elsewhere(bound_setting(scenario, row)):  # about other sets
+    if row.refusal(bound_setting(scenario, row)):  # about other sets
         assert math.isnan(evaluate(scenario, row).value)
         on_sets = (replace(scenario, d=10, geometry=kind, q=q) for kind, q in OTHER_SETS)
-        scenario = next(at for at in on_sets if not row.elsewhere(bound_setting(at, row)))
+        scenario = next(at for at in on_sets if not row.refusal(bound_setting(at, row)))
     evaluation = evaluate(scenario, row, x=7.0)
     setting = bound_setting(scenario, row)
     assert (setting.law is not None) == row.card.of_law

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure, Scatter
 
+from dpsco_app.front.changes import offered
 from dpsco_app.pages.explore.own_releases import (
     RELEASED,
     digits_text,
@@ -207,10 +208,11 @@ def fitting(fits: Sequence[Tail], now: Scenario) -> Scenario:
     """Return the scenario with the law, the order p and the size nearest to the numbers'.
 
     It has a dimension a column; the column with the heaviest tail decides the law. The margin is
-    smaller than now where p = 2 needs that.
+    smaller than now where p = 2 needs that, and p is below 2 only where there is no variance.
     """
     lead = fits[heaviest(fits)]
-    order = joint_order(fits, tuple(OPTIONS["p"]), now.margin)
+    least = 2.0 if lead.index > 2 else 0.0
+    order = joint_order(fits, [p for p in offered("p", now, 2.0) if p >= least], now.margin)
     spare = [m for m in OPTIONS["margin"] if order + m <= lead.index]
     if lead.kind == "heavy" and spare and max(spare) < now.margin:
         now = replace(now, margin=max(spare))
@@ -252,7 +254,9 @@ def in_words(
             first += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
             first += " asks for the least."
         if fit.index < matching.p + matching.margin:
-            first += " No bound here covers them: their variance may not exist; p = 2 is closest."
+            what = "variance" if matching.p >= 2 else "mean"
+            first += f" No bound here covers them: their {what} may not exist; "
+            first += f"p = {number_text(matching.p)} is closest."
     if is_single:
         scale = f"One unit of error here is about {units[0]:.3g} in your numbers' unit."
     else:

@@ -101,7 +101,7 @@ carry that much.
 - **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
   most 1. **R**: bound on the norm of the mean.
 - **q**: spike probability. **ν**: the hidden word. $\theta=q^{1-1/p}$: a coordinate of the mean
-  where the word has a one.
+  where the word has a one. For p below 2 spike and mean are shrunk until the central moment is 1.
 - **N**: number of words, $\ln N$ in nats (1 bit is 0.69 nats). **r**: least distance of two means.
 - **TV**, **KL**: total variation and Kullback-Leibler divergence of the laws of one record.
 - **B**: number of records that show the word, binomial with n and q.

@@ -33,7 +33,7 @@ from dpsco_core.bounds.floors.terms import (
 )
 from dpsco_core.bounds.floors.van_trees import bessel_zero
 from dpsco_core.bounds.lq.conditions import L2_BALL
-from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, WEIGHTED
+from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, SCORED, WEIGHTED
 from dpsco_core.problems.base import Setting
 
 # The radius r is tried at these shares of the norm of the mean.
@@ -107,6 +107,7 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
         latex=latex,
         privacy=notion,
         law_class=SHIFTS,
+        infinite_variance=SCORED,
         loss_class=classes.SMOOTH if linear else classes.SMOOTH_STRONG,
         instance_class=classes.LINEAR if linear else classes.SQUARED_DISTANCE,
         instance_problem=kind,

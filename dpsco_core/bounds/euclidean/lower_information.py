@@ -10,6 +10,7 @@ from dpsco_core.base.cards import OWN
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
+from dpsco_core.bounds.instances.prior import SHRUNK
 from dpsco_core.bounds.mean import lower_information as information
 
 
@@ -37,6 +38,7 @@ def _on_signs(
         instance="hypercube",
         paper=OWN,
         is_fano=is_fano,
+        infinite_variance=SHRUNK,
     )
     return bound_over(card, value, signs_within(strong, "zcdp"), letters=letters)
 

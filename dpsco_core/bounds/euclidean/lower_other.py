@@ -29,6 +29,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
 from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
+from dpsco_core.bounds.instances.prior import SIGNS_BELOW_TWO
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC, width_bounds
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.privacy.budget import ApproxDP
@@ -204,6 +205,7 @@ def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
         "none",
         strong=strong,
         drawn=False,
+        infinite_variance=SIGNS_BELOW_TWO,
     )
     return Bound(
         card=card,
@@ -288,6 +290,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             "none",
             strong=True,
             drawn=False,
+            infinite_variance="Normal laws have every moment, and are scaled to the p-th.",
         ),
         evaluate=_gaussian_strong,
         hypotheses=(

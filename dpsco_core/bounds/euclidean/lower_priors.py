@@ -16,7 +16,12 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_card,
     signs_within,
 )
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
+from dpsco_core.bounds.instances.prior import (
+    APPROXIMATE_BUDGET,
+    CENTRED,
+    SHRUNK,
+    prior_within,
+)
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
 from dpsco_core.bounds.mean import lower_priors as priors
@@ -47,6 +52,7 @@ def _over_prior(
         instance=instance,
         paper=paper,
         binds_all=True,
+        infinite_variance=CENTRED if instance == "tracing" else SHRUNK,
     )
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
     in_class = signs_within(strong, notion)

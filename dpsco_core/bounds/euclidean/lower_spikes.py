@@ -30,7 +30,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
-from dpsco_core.bounds.instances.prior import prior_within
+from dpsco_core.bounds.instances.prior import SHRUNK, prior_within
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL, TOUCHED
 from dpsco_core.bounds.mean import lower_priors as priors
@@ -221,6 +221,7 @@ def _over_spikes(
             strong=strong,
             instance=instance,
             is_fano=name == "fano-pure",
+            infinite_variance=SHRUNK,
         ),
         value,
         within_cubes(in_class, privacy, strong=True) if strong and on_signs else in_class,

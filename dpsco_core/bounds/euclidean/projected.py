@@ -77,6 +77,7 @@ def _projected(row: Bound, area: str) -> Bound:
             law_class=COORDINATE,
             level=card.level,
             problems=("quadratic",),
+            infinite_variance=card.infinite_variance,
         ),
         evaluate=terms,
         hypotheses=(

@@ -30,6 +30,7 @@ from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
 from dpsco_core.bounds.euclidean.runs import RUN_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
+from dpsco_core.bounds.euclidean.unseen import UNSEEN_RISKS
 from dpsco_core.bounds.losses.rows import LOSS_RISKS
 from dpsco_core.bounds.lq.lower import WORD_RISKS
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
@@ -63,6 +64,7 @@ LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *SPIKE_RISKS,
     *LOWER_PRIOR_RISKS,
     *OTHER_RISKS,
+    *UNSEEN_RISKS,
     *LIPSCHITZ_MOMENT_LOWER,
     *WORD_RISKS,
     *FLOOR_RISKS,

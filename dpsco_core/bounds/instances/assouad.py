@@ -16,7 +16,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
-from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.spikes import mean_power, mean_scale
 
 # Below this epsilon several records are taken together as one.
 _FINEST = 0.004
@@ -145,8 +145,9 @@ def assouad(
     0.0071027
     """
     mean = float(_mean(form, np.array([q]), n, epsilon, delta, True)[0])
-    a = spike_exponent(moment_order)
-    return (d * math.pow(q, 2 * a) if form == "squared" else math.sqrt(d) * math.pow(q, a)) * mean
+    if form == "squared":
+        return d * mean_scale(q, moment_order, 2) * mean
+    return math.sqrt(d) * mean_scale(q, moment_order) * mean
 
 
 @lru_cache(maxsize=4096)
@@ -154,8 +155,10 @@ def best(
     form: Form, n: int, moment_order: float, epsilon: float, delta: float, largest: float
 ) -> float:
     """Return the q in (0, largest] that maximises `assouad`; it does not depend on d."""
-    exponent = (2 if form == "squared" else 1) * spike_exponent(moment_order)
+    power = 2 if form == "squared" else 1
     low, high = search_range(hidden_spikes(epsilon, delta), n, largest)
     return maximise(
-        lambda q: np.asarray(q**exponent * _mean(form, q, n, epsilon, delta, False)), low, high
+        lambda q: mean_power(q, moment_order, power) * _mean(form, q, n, epsilon, delta, False),
+        low,
+        high,
     )

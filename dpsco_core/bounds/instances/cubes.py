@@ -17,7 +17,7 @@ import numpy as np
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances import hypercube, packing, two_sided
 from dpsco_core.bounds.instances.sets import is_round, touches_at_signs
-from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.geometry.ball import L1Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
@@ -116,8 +116,7 @@ def hardest_cube(
     """
 
     def largest(cube: Cube) -> float:
-        side = cube.side_within(unit, room)
-        return min(1.0, math.pow(side, 1 / spike_exponent(moment_order)))
+        return largest_probability(1, moment_order, cube.side_within(unit, room))
 
     def simple(cube: Cube) -> float:
         return cube.factor(form) * _simple(form, n, cube.signs, moment_order, budget, largest(cube))

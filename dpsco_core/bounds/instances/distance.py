@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.binomial import (
     search_range,
 )
 from dpsco_core.bounds.instances.fano import LOG_2
-from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point, mean_power
 from dpsco_core.bounds.instances.two_sided import sum_of_signs
 
 # How the chance of a hit is bounded: by Fano's inequality, by the divergence both ways, or by that
@@ -207,7 +207,7 @@ def _values(
 
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
     mean = expectation(left, n, p, largest=largest_count, scale=scale, fine=fine)
-    return np.asarray(p ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
+    return np.asarray(mean_power(p, moment_order, 2 if form == "squared" else 1) * mean)
 
 
 @lru_cache(maxsize=4096)
@@ -253,7 +253,7 @@ def _one_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> F
             partial(_unexplained, rho, length), n, p, largest=largest_count, fine=True
         )
         rows.append(math.sqrt(k + 1) * mean)
-    return np.asarray(p ** spike_exponent(moment_order) * np.array(rows))
+    return np.asarray(mean_power(p, moment_order) * np.array(rows))
 
 
 def _unexplained(rho: float, length: float, count: Floats) -> Floats:

@@ -23,7 +23,7 @@ _SPREADS = np.geomspace(1e-4, 1.0, 300)
 
 def gaussian_scale(moment_order: float) -> float:
     r"""Return :math:`\sigma_k=(E|Z|^k)^{-1/k}`: the normal law of that deviation has moment 1."""
-    require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
+    require(1 < moment_order < math.inf, "moment_order", "above 1", moment_order)
     k = moment_order
     if k == 2:
         return 1.0

@@ -43,7 +43,7 @@ def largest_spike_probability(
     r"""Return the largest p whose instance has mean norm at most `mean_bound`.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})` with :math:`w=\lfloor d/2\rfloor` for the packing and w = d
-    for the hypercube; k >= 2, and R >= 0 may be infinite. See theory/kamath-liu-zhang.md, 4.1 and
+    for the hypercube; k > 1, and R >= 0 may be infinite. See theory/kamath-liu-zhang.md, 4.1 and
     8, item 35.
     """
     weight = d if instance == "hypercube" else d // 2
@@ -106,7 +106,7 @@ def best_spike_probability(
         ``-squared`` for the squared one (half of it is the risk of :math:`\frac12\|w-x\|^2`) or
         ``-convex`` for the excess risk of :math:`-\langle w,x\rangle` on the unit ball.
     moment_order : float
-        k >= 2.
+        k > 1.
     rho_or_epsilon : float
         rho for the ``-cdp`` kinds, epsilon for the ``-pure`` ones.
     mean_bound : float

@@ -24,7 +24,12 @@ from dpsco_core.bounds.instances.binomial import (
     search_range,
 )
 from dpsco_core.bounds.instances.fano import LOG_2
-from dpsco_core.bounds.instances.spikes import check_point, mean_scale, spike_exponent
+from dpsco_core.bounds.instances.spikes import (
+    check_point,
+    mean_power,
+    mean_scale,
+    spike_exponent,
+)
 
 
 def entropy_inverse(deficit: Floats) -> Floats:
@@ -63,7 +68,7 @@ def hypercube_cdp(
     p: float,  # spike probability in [0, 1]
     n: int,
     d: int,
-    moment_order: float,  # k >= 2
+    moment_order: float,  # k > 1
     rho: float,  # positive
     *,
     squared: bool = False,  # bound the squared error instead
@@ -95,7 +100,6 @@ def _cdp_values(
     *,
     fine: bool = False,
 ) -> Floats:
-    a = spike_exponent(moment_order)
     if squared:
 
         def unexplained(count: Floats) -> Floats:
@@ -103,14 +107,14 @@ def _cdp_values(
 
         largest = math.floor(math.sqrt(d / (2 * rho)))
         mean = expectation(unexplained, n, p, largest=largest, fine=fine)
-        return np.asarray(d * p ** (2 * a) * mean)
+        return np.asarray(d * mean_power(p, moment_order, 2) * mean)
 
     def wrong_signs(count: Floats) -> Floats:
         return entropy_inverse(rho / d * count**2)
 
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
     mean = expectation(wrong_signs, n, p, largest=largest, fine=fine)
-    return np.asarray(2 * math.sqrt(d) * p**a * mean)
+    return np.asarray(2 * math.sqrt(d) * mean_power(p, moment_order) * mean)
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
@@ -229,12 +233,14 @@ def best_pure(
     their spread does not blur the kinks, each is a local maximum, and those near the best grid
     point are tried one by one.
     """
-    power = spike_exponent(moment_order) * (2 if form == "squared" else 1)
+    power = 2 if form == "squared" else 1
     low, high = search_range(d / epsilon, n, largest)
     linear = form == "linear"
 
     def values(p: Floats, step: float) -> Floats:
-        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step, linear=linear))
+        return mean_power(p, moment_order, power) * _wrong_signs(
+            p, n, d, epsilon, step=step, linear=linear
+        )
 
     best = maximise(
         lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)

@@ -14,7 +14,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise
 from dpsco_core.bounds.instances.expectiles import distances, products
 from dpsco_core.bounds.instances.groups import Falling
-from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.spikes import mean_power
 
 
 def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
@@ -25,13 +25,15 @@ def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
     return distances(d, epsilon, delta) if form == "l2" else products(form, d, epsilon, delta)
 
 
-def averaged(loss: Falling, power: float, n: int) -> Callable[[Floats, bool], Floats]:
-    """Return the mean of a loss over the spikes, times a power of q, as a function of q."""
+def averaged(
+    loss: Falling, moment_order: float, power: int, n: int
+) -> Callable[[Floats, bool], Floats]:
+    """Return the mean of a loss over the spikes, times `mean_power`, as a function of q."""
 
     def value(q: Floats, fine: bool) -> Floats:
         scale = max(1.0, 0.05 * loss.last_count)
         mean = expectation(loss, n, q, scale=scale, largest=loss.last_count, fine=fine)
-        return np.asarray(q**power * mean)
+        return np.asarray(mean_power(q, moment_order, power) * mean)
 
     return value
 
@@ -47,8 +49,9 @@ def packing(
     0.093826
     """
     require(n >= 1, "n", "a positive integer", n)
-    power = (2 if form == "squared" else 1) * spike_exponent(moment_order)
-    return float(averaged(losses(form, d, epsilon, delta), power, n)(np.array([q]), True)[0])
+    power = 2 if form == "squared" else 1
+    value = averaged(losses(form, d, epsilon, delta), moment_order, power, n)
+    return float(value(np.array([q]), True)[0])
 
 
 @lru_cache(maxsize=4096)
@@ -63,8 +66,7 @@ def best(
 ) -> float:
     """Return the q in (0, largest] that maximises `packing`."""
     loss = losses(form, d, epsilon, delta)
-    power = (2 if form == "squared" else 1) * spike_exponent(moment_order)
-    value = averaged(loss, power, n)
+    value = averaged(loss, moment_order, 2 if form == "squared" else 1, n)
     low = min(0.03 / n, largest / 50)
     high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

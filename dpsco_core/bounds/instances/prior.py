@@ -12,6 +12,18 @@ from dpsco_core.problems.base import Setting
 Largest = Callable[[int, float, float], float]
 
 
+# Why the proofs over priors hold for p below 2: theory/infinite-variance.md, 4.
+SHRUNK = (
+    "For p < 2 spikes are shrunk until their central moment is at most 1, to a smaller θ in the "
+    "place of q^(1-1/p); nothing else in the proof reads p."
+)
+CENTRED = (
+    "For p < 2 records are multiplied by 2^(1-2/p), which puts them in the class; nothing else in "
+    "the proof reads p."
+)
+SIGNS_BELOW_TWO = "Signs have central moments of at most 1 at every order below 2."
+
+
 def prior_within(
     largest: Largest,  # the largest spike probability of the prior
     cap: Callable[[Setting], float],  # R in units of the moment scale at a setting

@@ -17,7 +17,7 @@ from scipy.special import erf, log_ndtr
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2
-from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _LINES = 240
@@ -165,7 +165,7 @@ def _values(
     largest_count = math.floor(math.sqrt(d * LOG_2 / rho))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
     mean = expectation(distance, n, p, largest=largest_count, scale=scale, fine=fine)
-    return np.asarray(p ** ((2 if squared else 1) * spike_exponent(moment_order)) * mean)
+    return np.asarray(mean_power(p, moment_order, 2 if squared else 1) * mean)
 
 
 @lru_cache(maxsize=4096)

@@ -21,12 +21,24 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2, fano_cdp, fano_pure, mean_squared_count
+from dpsco_core.data.spike_scale import spike_shrink
 
 
 def spike_exponent(moment_order: float) -> float:
     """Return a = 1 - 1/k, the power of p in the mean and of the private rates."""
-    require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
+    require(1 < moment_order < math.inf, "moment_order", "above 1", moment_order)
     return 1 - 1 / moment_order
+
+
+def mean_power(p: Floats, moment_order: float, power: int = 1) -> Floats:
+    r"""Return :math:`\theta^{power}`, :math:`\theta=p^a\max\{1,m(p)\}^{-1/k}`; see `spike_shrink`.
+
+    Theta is a coordinate of the mean of a spike, shrunk into the class where k is below 2.
+    """
+    value = np.asarray(p ** (power * spike_exponent(moment_order)))
+    if moment_order >= 2:
+        return value
+    return np.asarray(value * spike_shrink(p, moment_order) ** power)
 
 
 def check_point(p: float, n: int, d: int) -> None:
@@ -35,20 +47,45 @@ def check_point(p: float, n: int, d: int) -> None:
     check_sizes(n, d)
 
 
-def mean_scale(p: float, moment_order: float) -> float:
-    r"""Return :math:`p^a`: a coordinate of the mean where the word has a one."""
-    return math.pow(p, spike_exponent(moment_order))
+def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
+    r"""Return `mean_power` at one p: a coordinate of the mean where the word has a one."""
+    value = math.pow(p, power * spike_exponent(moment_order))
+    if moment_order >= 2:
+        return value
+    return value * float(spike_shrink(np.array(p), moment_order)) ** power
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
     r"""Return the largest p whose spikes, with so many entries of size 1, keep the mean within R.
 
-    :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite.
+    :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
+    mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is
+    allowed.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     if mean_bound**2 >= weight:
         return 1.0
-    return math.pow(mean_bound / math.sqrt(weight), 1 / spike_exponent(moment_order))
+    size = mean_bound / math.sqrt(weight)
+    plain = math.pow(size, 1 / spike_exponent(moment_order))
+    if moment_order >= 2 or plain == 0:
+        return plain
+    return max(plain, _largest_shrunk(size, moment_order))
+
+
+def _largest_shrunk(size: float, moment_order: float) -> float:
+    """Return the p in (0, 1) whose shrunk spikes have a mean of this size per coordinate."""
+    target = -moment_order * math.log(size)
+
+    def excess(log_p: float) -> float:
+        rest = math.log(-math.expm1(log_p))
+        return rest + float(np.logaddexp(0.0, (moment_order - 1) * (rest - log_p))) - target
+
+    low, high = -700.0 * moment_order, -1e-12
+    return (
+        math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-14)))
+        if excess(low) > 0
+        else 0.0
+    )
 
 
 def paper_packing(d: int) -> tuple[float, float]:
@@ -81,7 +118,7 @@ def spike_fano_cdp(
     p: float,  # spike probability in [0, 1]
     n: int,
     d: int,
-    moment_order: float,  # k >= 2
+    moment_order: float,  # k > 1
     rho: float,  # positive
     *,
     packing: tuple[float, float] | None = None,  # none for the paper's :math:`(2^{d/8},d/8)`
@@ -190,7 +227,7 @@ def _pure_values(
         largest=math.floor((log_rest + 60) / epsilon),
         fine=fine,
     )
-    half = p ** spike_exponent(order) * math.sqrt(distance) / 2
+    half = mean_power(p, order) * math.sqrt(distance) / 2
     return np.asarray(half**power * mean)
 
 

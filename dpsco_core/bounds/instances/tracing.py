@@ -23,6 +23,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.data.spike_scale import centring_shrink
 
 # This spread is the best one under (epsilon, delta)-DP where delta is small.
 FULL = 1.0
@@ -138,12 +139,12 @@ def largest_tracing_probability(
     r"""Return the largest q that keeps the prior in the class, :math:`q_{\max}`.
 
     :math:`\min(q_k,(R/(r\sqrt d))^{1/a})` with :math:`q_k=1` for k <= 3 and
-    :math:`\frac{2(k-1)}{(k-2)(k+1)}` above. See theory/approx-lower-bounds.md, 1.
+    :math:`\frac{2(k-1)}{(k-2)(k+1)}` above: theory/approx-lower-bounds.md, 1.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     k = moment_order
     moments = 1.0 if k <= 3 else 2 * (k - 1) / ((k - 2) * (k + 1))
-    longest = spread * math.sqrt(d)
+    longest = spread * math.sqrt(d) * centring_shrink(k)
     if mean_bound >= longest:
         return moments
     return min(moments, math.pow(mean_bound / longest, 1 / spike_exponent(k)))
@@ -184,13 +185,18 @@ def _root(u: Floats, x: Floats, gain: Floats) -> Floats:
     return np.asarray(2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300))
 
 
+def mean_scale(q: float, moment_order: float) -> float:
+    """Return what biases are multiplied by in the mean, with spike probability q."""
+    return math.pow(q, spike_exponent(moment_order)) * centring_shrink(moment_order)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TracingBounds:
     """The tracing bounds of section 3 for n records, dimension d, order k and a leakage."""
 
     n: int
     d: int
-    moment_order: float  # k >= 2
+    moment_order: float  # k > 1
     leakage: Leakage
 
     def __post_init__(self) -> None:
@@ -200,6 +206,9 @@ class TracingBounds:
     @property
     def power(self) -> float:
         return spike_exponent(self.moment_order)
+
+    def _size(self, q: Floats) -> Floats:
+        return np.asarray(q**self.power * centring_shrink(self.moment_order))
 
     def gain(self, u: Floats) -> Floats:
         """Return G of T1; 0 where it has none."""
@@ -212,7 +221,7 @@ class TracingBounds:
     def l2_at(self, q: Floats, u: Floats) -> Floats:
         """Return T1, a bound on the mean l2 error; 0 for d = 1."""
         x = self.n * q * self.leakage.kappa(self.d)
-        return np.asarray(q**self.power * _root(u, x, self.gain(u)))
+        return np.asarray(self._size(q) * _root(u, x, self.gain(u)))
 
     def squared_at(self, q: Floats, u: Floats) -> Floats:
         """Return T2, a bound on the mean squared error, or the square of T1 where it is larger."""
@@ -220,7 +229,7 @@ class TracingBounds:
         for c, slack in self._squared_pairs(u):
             x = self.n * q
             left = np.maximum(0.0, u * self._second_moment(u) - x * slack)
-            best = np.maximum(best, (q**self.power * _root(u, x * c, left)) ** 2)
+            best = np.maximum(best, (self._size(q) * _root(u, x * c, left)) ** 2)
         return np.asarray(best)
 
     def _squared_pairs(self, u: Floats) -> tuple[tuple[Floats, float], ...]:
@@ -242,7 +251,7 @@ class TracingBounds:
         forms.append(x / (u * norm))
         ratio = np.minimum(1.0, _root(u, x, self.gain(u)) / norm)
         forms.append(np.sqrt((1 - ratio) * (1 + ratio)))
-        return np.asarray(np.stack([q**self.power * norm * (ceiling - y) for y in forms]))
+        return np.asarray(np.stack([self._size(q) * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
         r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
@@ -271,8 +280,7 @@ class TracingBounds:
     def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where T2 is largest."""
         a = self.power
-        total = u * self._second_moment(u)
-        candidates = []
+        total, candidates = u * self._second_moment(u), []
         for c, h in self._squared_pairs(u):
             # The derivative A' is total - share x.
             share = h / c

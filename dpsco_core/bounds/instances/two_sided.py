@@ -35,7 +35,7 @@ from dpsco_core.bounds.instances.binomial import (
 )
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
-from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _LINES = 48  # Lines of the first grid.
 _ROUNDS = 5  # In each, points come between those whose lines matter.
@@ -268,7 +268,7 @@ def _values(
         scale=scale,
         fine=fine,
     )
-    return np.asarray(p ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
+    return np.asarray(mean_power(p, moment_order, 2 if form == "squared" else 1) * mean)
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from dpsco_core.bounds.instances.binomial import Floats, maximise
 from dpsco_core.bounds.instances.groups import Falling, falling, some_counts
 from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import averaged
-from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point
 
 # The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
 # (epsilon, delta) ones, and with delta = 0 pure ones.
@@ -63,7 +63,7 @@ def words_bound(
     r"""Return :math:`q^aE[\ell_B]`, :math:`B\sim\mathrm{Bin}(n,q)`: the bound at q and size 1."""
     check_point(q, n, words.weight)
     loss = left_after(words, argument, level)
-    value = averaged(loss, spike_exponent(moment_order), n)
+    value = averaged(loss, moment_order, 1, n)
     return float(value(np.array([q]), True)[0])
 
 
@@ -73,7 +73,7 @@ def best(
 ) -> float:
     """Return the q in (0, largest] that maximises `words_bound`."""
     loss = left_after(words, argument, level)
-    value = averaged(loss, spike_exponent(moment_order), n)
+    value = averaged(loss, moment_order, 1, n)
     low = min(0.03 / n, largest / 50)
     high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

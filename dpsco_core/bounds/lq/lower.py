@@ -21,7 +21,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_card,
 )
 from dpsco_core.bounds.instances.level import level_at
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, SHRUNK, prior_within
 from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.bounds.instances.words import Argument, WordPrior, best, words_bound
@@ -267,6 +267,7 @@ def _row(
         paper=OWN,
         geometry="lq",
         is_fano=argument == "fano",
+        infinite_variance=SHRUNK,
         binds_all=True,
     )
     return bound_over(

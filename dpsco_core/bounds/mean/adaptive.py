@@ -14,6 +14,7 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, finds_radius
+from dpsco_core.methods.mean.below_two import sample_mean_error
 from dpsco_core.methods.mean.ladder import likely_crowd
 from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
@@ -76,11 +77,16 @@ def _rate_terms(setting: Setting) -> Terms:
 def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
     r"""The class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
 
-    With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other.
+    With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other. For
+    p < 2 the root of a norm's moment is :math:`d^{1/p}`, and the sample mean errs as
+    `sample_mean_error` bounds (theory/infinite-variance.md, 2.3).
     """
     setting = plan.setting
     scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
     reach, sampling = math.sqrt(d) + scaled_mean_bound(setting), scale * math.sqrt(d / n)
+    if p < 2:
+        reach = math.pow(d, 1 / p) + scaled_mean_bound(setting)
+        sampling = scale * sample_mean_error(n, d, p)
     covered = plan.mode == "single" and plan.centre is None and not plan.inner_rho
     covered = covered and plan.release_rho > 0 and n > 1
     if not covered or not 0 < scale * reach < math.inf:
@@ -148,6 +154,8 @@ _BOUNDS: tuple[Bound, ...] = (
         r"m_p=\sqrt d+R_0",
         evaluate=AtPlan(method=AdaptiveClipping(mode="single"), names=PARTS, formula=at_run),
         hypotheses=CONDITIONS,
+        infinite_variance="For p < 2 the same proof gives d^(1/p) for the root of d in m_p, and "
+        "what is proven of the sample mean for the first term.",
     ),
 )
 ADAPTIVE_BOUNDS = lettered(LETTERS, _BOUNDS)

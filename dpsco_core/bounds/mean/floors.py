@@ -51,6 +51,7 @@ NAMES: dict[Notion, tuple[str, str]] = {
     "pure": ("pure", "every pure-DP algorithm"),
 }
 INFORMATION = r"\frac1G=\frac1{n^2\kappa^2\lambda}+\frac{n-1}{n^2d\lambda},\ J=\frac{4j^2}{R^2}"
+SCORED = "The proof reads the score of the law, or how far shifts are apart, and no moment."
 _PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
 
 
@@ -67,6 +68,7 @@ def _card(notion: Notion) -> BoundCard:
         latex=rf"\max\Big(\frac{{C_d}}{{\sqrt{{G+J}}}},\ {_PAIRS}\Big),\ " + INFORMATION,
         privacy=notion,
         law_class=SHIFTS,
+        infinite_variance=SCORED,
     )
 
 
@@ -93,6 +95,8 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
         law_class=NEAR,
+        # Its integrals are cut off where the first moments of such laws still count.
+        infinite_variance="",
         drawn=False,
     )
     letters = floor_letters(notion)

@@ -14,7 +14,7 @@ from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import distance, two_sided
-from dpsco_core.bounds.instances.prior import ZCDP_CLASS, prior_within
+from dpsco_core.bounds.instances.prior import SHRUNK, ZCDP_CLASS, prior_within
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
 from dpsco_core.bounds.mean.lower_priors import at_best, on_hypercube, over_prior
 from dpsco_core.problems.base import Setting
@@ -100,6 +100,7 @@ _DISTANCE = BoundCard(
     latex=r"\max_qq^{1-1/p}" + FANO_DISTANCE,
     privacy="zcdp",
     instance="hypercube",
+    infinite_variance=SHRUNK,
     is_fano=True,
 )
 _DISTANCE_SQUARED = replace(

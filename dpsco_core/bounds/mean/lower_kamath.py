@@ -8,6 +8,7 @@ probability, because it binds its own prior there only.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -26,7 +27,7 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
 from dpsco_core.bounds.instances.hardest import FORMS, Best, ValueAt, largest_spike_probability
-from dpsco_core.bounds.instances.prior import ZCDP_CLASS
+from dpsco_core.bounds.instances.prior import SHRUNK, SIGNS_BELOW_TWO, ZCDP_CLASS
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.bounds.mean.lower_priors import D_TWO, at_best, over_prior
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
@@ -93,6 +94,7 @@ def _spikes(
         instance=instance,
         drawn=drawn,
         is_fano=is_fano,
+        infinite_variance=SHRUNK,
     )
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
     in_class = _within_class(instance)
@@ -259,7 +261,7 @@ def _below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
     return Hypothesis(text="the rate is below R", check=check)
 
 
-_CARD = BoundCard(
+_GAUSSIAN = BoundCard(
     slug="lower.mean.gaussian",
     name="Gaussian, no privacy",
     paper=KAMATH_2022,
@@ -271,10 +273,12 @@ _CARD = BoundCard(
     r"\sigma_p=(E|Z|^p)^{-1/p}",
     privacy="none",
     drawn=False,
+    infinite_variance="Normal laws have every moment, and are scaled to the p-th.",
 )
+_CARD = replace(_GAUSSIAN, infinite_variance="")
 _BOUNDS: tuple[Bound, ...] = (
     Bound(
-        card=_CARD,
+        card=_GAUSSIAN,
         evaluate=_sampling(lambda s: gaussian.gaussian_minimax(s.n, s.d, s.moment_order)),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, MEAN_UNRESTRICTED),
     ),
@@ -288,6 +292,7 @@ _BOUNDS: tuple[Bound, ...] = (
         latex=r"\max_\delta\sqrt d\,\frac{\delta}{1+\delta}\Big(1-\mathrm{TV}\big(\mathrm{Bin}"
         r"(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)",
         drawn=True,
+        infinite_variance=SIGNS_BELOW_TWO,
         evaluate=_sampling(_signs),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET),
     ),
@@ -304,6 +309,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"v=\frac{2du}{(1+u)^2(u+3)},\ c=\max\Big\{\tfrac{r\sqrt d}R,\min\big\{1+r,\big(1+"
         r"\tfrac{(p-3)_+}4r[(1+r)^p-(1-r)^p]\big)^{1/p}\big\}\Big\}",
         drawn=True,
+        infinite_variance=SIGNS_BELOW_TWO,
         evaluate=_sampling(
             lambda s: gaussian.biased_signs(s.n, s.d, s.moment_order, scaled_mean_bound(s))
         ),

@@ -26,6 +26,8 @@ from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
+    CENTRED,
+    SHRUNK,
     ZCDP_CLASS,
     approximate_level,
     prior_within,
@@ -198,6 +200,7 @@ _APPROX = BoundCard(
     latex=_ROOT + _GAIN + r"\kappa=\min(c+e),\ " + PAIRS,
     privacy="approx",
     instance="tracing",
+    infinite_variance=CENTRED,
 )
 _APPROX_SQUARED = replace(
     _APPROX,
@@ -246,6 +249,7 @@ _ASSOUAD_CARD = BoundCard(
     latex=r"\max_q\sqrt d\,q^{1-1/p}E[c_B],\quad c_b=\min_x\big[1-G^{\circ b}(x)+x\big],\ " + CURVE,
     privacy="approx",
     instance="hypercube",
+    infinite_variance=SHRUNK,
 )
 _ASSOUAD_SQUARED = replace(
     _ASSOUAD_CARD,
@@ -321,6 +325,7 @@ _DISTORTION = BoundCard(
     latex=r"\max_qq^{1-1/p}" + _DISTANCE,
     privacy="zcdp",
     instance="hypercube",
+    infinite_variance=SHRUNK,
 )
 _DISTORTION_SQUARED = replace(
     _DISTORTION,

@@ -2,6 +2,7 @@
 
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
+from dpsco_core.bounds.mean.below_two import BELOW_TWO_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.floors import FLOORS
@@ -13,12 +14,14 @@ from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS
 from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
+from dpsco_core.bounds.mean.unseen import UNSEEN_BOUNDS
 
 LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *INFORMATION_BOUNDS,
     *SPIKE_LOWER_BOUNDS,
     *PRIOR_BOUNDS,
     *OTHER_LOWER_BOUNDS,
+    *UNSEEN_BOUNDS,
     *FLOORS,
 )
 UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
@@ -29,6 +32,7 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *ITERATIVE_BOUNDS,
     *ADAPTIVE_BOUNDS,
     *RUN_BOUNDS,
+    *BELOW_TWO_BOUNDS,
     *INTERVALS,
 )
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)

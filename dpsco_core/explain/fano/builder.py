@@ -24,6 +24,7 @@ from dpsco_core.bounds.instances.fano import (
     mean_squared_count,
 )
 from dpsco_core.bounds.instances.groups import group_delta
+from dpsco_core.data.spike_scale import spike_shrink
 
 Bites = Literal["statistics", "privacy", "nothing"]
 LARGEST_BITS = 1e6
@@ -146,20 +147,21 @@ class SpikeProof:
 
     n: int
     d: int
-    order: float  # the tail index p >= 2
+    order: float  # the tail index p > 1
     q: float  # spike probability in [0, 1]
     rho: float
     epsilon: float
 
     @property
     def theta(self) -> float:
-        """Size of a coordinate of the mean that the word moves: q^(1-1/p)."""
+        """Size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """Size of such a coordinate of the spike: q^(-1/p)."""
-        return math.pow(self.q, -1 / self.order)
+        """Size of such a coordinate of the spike: q^(-1/p), shrunk into the class where p < 2."""
+        shrink = float(spike_shrink(np.array(self.q), self.order))
+        return math.pow(self.q, -1 / self.order) * shrink
 
     @property
     def expected_changes(self) -> float:

@@ -128,7 +128,7 @@ def _slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
 
 def _holds(bound: Bound, at: Scenario) -> bool:
     setting = at.setting
-    if bound.failures(setting) or bound.set_failure(setting):
+    if bound.failures(setting) or bound.refusal(setting):
         return False
     value = bound.value(setting)
     return value > 0 if bound.card.kind == "lower" else math.isfinite(value)

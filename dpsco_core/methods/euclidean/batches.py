@@ -63,17 +63,23 @@ def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clip
     :math:`G_C=\min\{M,R+\beta_C,C\}` and :math:`V_C=\min\{dM^2,C^2\}`. Central moments of
     coordinates: :math:`\beta_C=\min\{\kappa_p(\sqrt dg)^p(C-R)^{1-p},\sqrt dg+R\}`,
     :math:`G_C=\min\{R+\beta_C,C\}` and :math:`V_C=\min\{dg^2,C^2\}`.
+
+    For p < 2 the root of the norm's p-th moment is :math:`d^{1/p}` times that of a coordinate, and
+    not :math:`\sqrt d`: :math:`\beta_C=\min\{\kappa_pd^{1-1/p}M^pC^{1-p},M\}` and
+    :math:`V_C=\min\{dM^pC^{2-p},C^2\}`; :math:`\beta_C=\min\{\kappa_pdg^p(C-R)^{1-p},d^{1/p}g+R\}`
+    and :math:`V_C=\min\{dg^p\min\{C+R,2C\}^{2-p},C^2\}` (theory/infinite-variance.md, 3).
     """
     c, d, order = setting.constants, setting.d, setting.moment_order
     far = c.mean_gradient_bound
+    growth = math.sqrt(d) if order >= 2 else math.pow(d, 1 / order)
     if moments == "directional":
         unit, shift, most = c.directional_moment, 0.0, c.directional_moment
         amplitude = unit
     else:
         unit = math.pow(c.coordinate_moment, 1 / order)
-        amplitude = math.sqrt(d) * unit
+        amplitude = growth * unit
         shift, most = far, amplitude + far
-    scale = math.sqrt(d) * unit
+    scale = growth * unit
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         room = np.maximum(radius - shift, 0.0)
         tail = np.divide(scale, room) ** (order - 1)
@@ -81,7 +87,11 @@ def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clip
     slope = np.minimum(far + bias, radius)
     if moments == "directional":
         slope = np.minimum(slope, unit)
-    return Clipped(slope=slope, bias=bias, variance=np.minimum(scale, radius) ** 2)
+    if order >= 2:
+        return Clipped(slope=slope, bias=bias, variance=np.minimum(scale, radius) ** 2)
+    reach = radius + np.minimum(shift, radius)
+    variance = np.minimum(scale**order * reach ** (2 - order), radius**2)
+    return Clipped(slope=slope, bias=bias, variance=variance)
 
 
 def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:

@@ -81,6 +81,8 @@ class Erm(Method):
         summary="Minimises the average loss of the records, without privacy.",
         privacy="none",
         problems=SCO_PROBLEMS,
+        infinite_variance="Of linear and quadratic losses, the ones that allow it, its answer is a "
+        "function of the sample mean alone.",
     )
     story = Story(
         what="Minimises the average loss of the records over the set, to an accuracy that is "

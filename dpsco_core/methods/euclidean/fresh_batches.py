@@ -6,7 +6,7 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.access import OwnBlocks
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
-from dpsco_core.methods.euclidean.batches import BatchedSteps, best_batches, check_bounded
+from dpsco_core.methods.euclidean.batches import BatchedSteps, Moments, best_batches, check_bounded
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, MOMENTS
 from dpsco_core.methods.mean.base import check_level, check_parts, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
@@ -43,7 +43,8 @@ class FreshBatches(DescentMethod):
     tuning : {"practical", "theory"}
         ``"theory"``: the steps and the radius at which the proven bound for directional moments is
         least (theory/fresh-batches.md, 1). ``"practical"``: the same with the clipping bias that
-        `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law.
+        `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law. For p < 2
+        both take those of the proven bound for coordinates' moments.
     """
 
     batches: BatchedSteps | None = None
@@ -62,6 +63,8 @@ class FreshBatches(DescentMethod):
         pure_form=True,
         problems=SCO_PROBLEMS,
         rate="upper.sco.fresh-batches",
+        infinite_variance="A clipped gradient has a variance, each batch is fresh, and steps and "
+        "radius are those at which a bound that is proven for p < 2 is least.",
         caveat="A single pass: where several passes are allowed, clipped gradients on all records "
         "usually have a smaller error. Its bound needs nothing to be smooth.",
     )
@@ -117,7 +120,9 @@ class FreshBatches(DescentMethod):
         rho = 0.0 if pure else gaussian_share(setting, self.calibration)
         batches = self.batches
         if batches is None:
-            moments = "directional" if self.tuning == "theory" else None
+            moments: Moments | None = "directional" if self.tuning == "theory" else None
+            if setting.moment_order < 2:  # no model of accuracy is made for it
+                moments = "coordinate"
             batches = best_batches(setting, rho, moments)
         else:
             check_bounded(setting)

@@ -115,6 +115,8 @@ class AdaptiveClipping(PrivateMethod):
         pure_form=True,
         private_radius=True,
         rate="upper.mean.adaptive",
+        infinite_variance="It counts norms, and reads no moment of them; no centre and no smaller "
+        "radius are looked for there.",
         caveat="With too few records for a look it is simple clipping, about a centre where the "
         "bound on the mean is wide. From 16 dimensions on it "
         "runs in guarded mode, whose error no bound is proven for. Below, it errs up to 20 times "
@@ -291,7 +293,7 @@ class AdaptiveClipping(PrivateMethod):
             return practical_radius(setting, rho)
         scale, bound = scaled_bound(setting)
         ratio = setting.n / math.sqrt(2 * setting.d / rho)
-        reach = scale * (math.sqrt(setting.d) + bound)
+        reach = scale * (math.pow(setting.d, 1 / min(2.0, setting.moment_order)) + bound)
         return reach * math.pow(ratio, 1 / setting.moment_order)
 
     def release(

@@ -21,6 +21,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
     zhao_share,
 )
+from dpsco_core.methods.mean.below_two import best_level, norm_costs
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
@@ -59,7 +60,8 @@ class SimpleClipping(PrivateMethod):
         ``"theory"``: the radius that minimises the terms of Theorem 2 that depend on it.
         ``"practical"``: the radius that balances squared bias and noise when coordinates are
         independent, see `practical_radius`, and the answer is projected on the ball of the public
-        bound, unless a radius is given; see `projection_radius`.
+        bound, unless a radius is given; see `projection_radius`. For p < 2, where the theorem does
+        not hold, both take the radius of the second.
     """
 
     radius: float | None = None
@@ -75,6 +77,8 @@ class SimpleClipping(PrivateMethod):
         "one record could move the average.",
         privacy="zcdp",
         rate="upper.mean.clipped",
+        infinite_variance="A clipped record has a variance, and the radius is the one at which a "
+        "bound that is proven for p < 2 is least.",
     )
     story = Story(
         what="Shrinks every record that is longer than a radius R onto the ball of that radius, "
@@ -129,8 +133,8 @@ class SimpleClipping(PrivateMethod):
         rho = zhao_share(setting, self.calibration)
         radius = self.radius
         if radius is None:
-            choose = theorem_radius if self.tuning == "theory" else practical_radius
-            radius = choose(setting, rho)
+            is_printed = self.tuning == "theory" and setting.moment_order >= 2
+            radius = (theorem_radius if is_printed else practical_radius)(setting, rho)
         check_level("radius", radius)
         sensitivity = 2 * radius / setting.n
         return ClippedPlan(
@@ -186,7 +190,11 @@ def practical_radius(setting: Setting, rho: float) -> float:
     Where noise is all that counts, the radius of the theorem may be far below the bulk. It is
     taken where it is predicted to err less although clipping may then cost the whole bulk:
     :math:`(R_0 + \sqrt d)^2 + 2dR^2/(\rho n^2)`.
+
+    For p < 2 the proven mean square is least at it: theory/infinite-variance.md, 2.2.
     """
+    if setting.moment_order < 2:
+        return best_level(setting, norm_costs, 2 * setting.d / (rho * setting.n**2))
     scale, bound = scaled_bound(setting)
     bulk = bound + math.sqrt(setting.d)
     noise = 2 / (rho * setting.n**2)

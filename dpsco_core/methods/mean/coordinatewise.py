@@ -28,6 +28,7 @@ from dpsco_core.methods.mean.base import (
     projection_radius,
     scaled_bound,
 )
+from dpsco_core.methods.mean.below_two import best_level, coordinate_costs
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
@@ -41,6 +42,10 @@ from dpsco_core.privacy.mechanisms import (
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]
+CLIPPED_ENTRIES = (
+    "Clipped entries have a variance, and the threshold is the one at which a bound that is proven "
+    "for p < 2 is least."
+)
 SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
 
@@ -104,9 +109,10 @@ class _Coordinatewise(PrivateMethod):
         shared = gaussian_share if gaussian else laplace_share
         share = shared(setting, self.calibration)
         blocks = self.blocks
+        is_printed = self.tuning == "theory" and setting.moment_order >= 2
         if blocks is None:
-            blocks = theory_blocks(d) if self.tuning == "theory" else 1
-            blocks += blocks % 2 if self.tuning == "theory" and self.calibration == "tight" else 0
+            blocks = theory_blocks(d) if is_printed else 1
+            blocks += blocks % 2 if is_printed and self.calibration == "tight" else 0
         check_parts("blocks", blocks, n)
 
         def sensitivity(threshold: float) -> float:
@@ -115,7 +121,7 @@ class _Coordinatewise(PrivateMethod):
             return median_sensitivity(threshold, blocks, n // blocks)
 
         threshold = self.threshold
-        if threshold is None and self.tuning == "theory":
+        if threshold is None and is_printed:
             threshold = theory_threshold(setting, share, self.noise)
         elif threshold is None:
             threshold = practical_threshold(setting, share, self.noise, sensitivity(1.0))
@@ -153,7 +159,8 @@ class CoordinatewiseCDP(_Coordinatewise):
         ``"theory"``: m = 4 ln(2d/beta) rounded up (to an even number if tight) and
         tau = max(10, (sqrt(rho) n/sqrt(d))^(1/p)) (Corollary 4.2). ``"practical"``: the m and the
         tau that minimise the explicit bound on the mean squared error; that m is 1, the mean of
-        the clipped entries (the median buys only high probability).
+        the clipped entries (the median buys only high probability). For p < 2, where the corollary
+        does not hold, both take those.
     """
 
     noise = "gaussian"
@@ -167,6 +174,7 @@ class CoordinatewiseCDP(_Coordinatewise):
         "averages, and adds Gaussian noise.",
         privacy="zcdp",
         rate="upper.mean.cwme-cdp",
+        infinite_variance=CLIPPED_ENTRIES,
     )
     story = Story(
         what="Clips every coordinate by itself, averages in blocks, and takes the median of the "
@@ -258,6 +266,7 @@ class CoordinatewisePure(_Coordinatewise):
         "averages, and adds Laplace noise: pure privacy, with no delta.",
         privacy="pure",
         rate="upper.mean.cwme-pure",
+        infinite_variance=CLIPPED_ENTRIES,
     )
     story = Story(
         what="The same clipped median of block averages with Laplace noise in place of Gaussian. "
@@ -346,11 +355,15 @@ def practical_threshold(
     is spread over all coordinates and one that lies on a single axis; between them it can be a few
     per cent more, which concerns accuracy only. Noise energy: d times the variance of a coordinate
     at the sensitivity ``tau * sensitivity_per_unit``.
+
+    For p < 2 the tau at which the proven mean square is least: theory/infinite-variance.md, 2.1.
     """
     d, order = setting.d, setting.moment_order
     scale, bound = scaled_bound(setting)
     unit = d * sensitivity_per_unit
     energy = unit**2 / (2 * share) if noise == "gaussian" else 2 * d * (unit / share) ** 2
+    if order < 2:
+        return best_level(setting, coordinate_costs, energy / 9) / 3
 
     def squared_error(log_t: float) -> float:
         limit = bound + math.exp(log_t)

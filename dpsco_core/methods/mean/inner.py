@@ -22,9 +22,12 @@ MOST_BEYOND = 1 / 8  # a share of the records: with more above the radius the tw
 def tells_bias(setting: Setting, slope: float) -> bool:
     r"""Whether a bias of clipping shows beside the noise of a test, a function of public numbers.
 
-    About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it.
+    About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it. Never for
+    p < 2: the test compares with a sampling error that the sample does not have there.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    if setting.moment_order < 2:
+        return False
     return n * rho >= LEAST_RECORDS and slope * d * math.sqrt(2 / rho) <= MOST_BEYOND * n
 
 

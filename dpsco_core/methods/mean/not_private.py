@@ -21,6 +21,11 @@ from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
+NO_MEAN_SQUARE = (
+    "Below p = 2 the mean square error of the sample mean may be infinite: averages of its error "
+    "over trials do not settle, and have no standard error. Its median and quantiles settle."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SampleMean(Method):
@@ -36,13 +41,16 @@ class SampleMean(Method):
         summary="The plain average of the records. Not private: it shows what privacy costs.",
         privacy="none",
         rate="upper.mean.sample",
+        infinite_variance="Its mean error is finite for every p above 1; its mean square is not.",
     )
     story = Story(
         what="Adds all records and divides by n. Among unbiased estimators it has the least "
         "variance for Gaussian data, and its mean squared error is the trace of the covariance "
         "over n. It is the grey reference of every figure: no privacy at all.",
         steps=(r"Return $\bar X = \frac1n\sum_{i=1}^n X_i$.",),
-        assumptions=("A finite variance, so that the error has a mean square.",),
+        assumptions=(
+            "A finite variance, so that the error has a mean square; p above 1 for a mean.",
+        ),
         privacy=None,
         smooth="no loss",
         order=r"O(nd)",
@@ -50,7 +58,8 @@ class SampleMean(Method):
         when="As the reference without privacy.",
         pitfalls=(
             NO_BOUND,
-            "One wild record can move it anywhere: with heavy tails its error has heavy tails too.",
+            "One wild record can move it anywhere: with heavy tails its error has heavy tails too. "
+            "Below p = 2 its mean square error is infinite, and clipping beats it at moderate n.",
         ),
         example=EXAMPLE,
     )
@@ -61,7 +70,8 @@ class SampleMean(Method):
         return Plan(setting=setting)
 
     def release(self, rows: Rows, plan: Plan, ledger: Ledger, rng: np.random.Generator) -> Release:
-        return Release(value=rows.total(sum_of_rows) / rows.n, ledger=ledger)
+        notes = (NO_MEAN_SQUARE,) if plan.setting.moment_order < 2 else ()
+        return Release(value=rows.total(sum_of_rows) / rows.n, ledger=ledger, notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +99,7 @@ class MedianOfMeans(Method):
         "coordinate, so that few wild records cannot move it far. Not private.",
         privacy="none",
         rate="upper.mean.median-of-means",
+        infinite_variance="Its blocks follow from d alone; of its error nothing is proven there.",
     )
     story = Story(
         what="Cuts the records into blocks, averages every block, and takes the median of the "

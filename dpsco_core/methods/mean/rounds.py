@@ -65,6 +65,8 @@ def centre_allowed(setting: Setting, *, near: bool) -> bool:
     mode looks for none: its proven error is that of a run without a centre.
     """
     bound = scaled_bound(setting)[1]
+    if setting.moment_order < 2:
+        return False
     return (0.5 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
 
 
@@ -74,8 +76,11 @@ def centre_share(setting: Setting, *, near: bool) -> float:
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
     :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `near` a centre may pay at every bound,
-    but where that is small only one that is much nearer.
+    but where that is small only one that is much nearer. For p < 2 none is looked for: the balls of
+    the rounds are sized by a standard deviation.
     """
+    if setting.moment_order < 2:
+        return 0.0
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     scale, bound = scaled_bound(setting)
     far = setting.constants.mean_gradient_bound

@@ -72,12 +72,21 @@ def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
     assert "No bound here" not in in_words([fit], ["x"], matching, [1.0])
 
 
-def test_numbers_without_a_variance_are_told_that_no_bound_covers_them() -> None:
+def test_numbers_without_a_variance_have_a_scenario_below_two() -> None:
+    fit = tail(pareto(1.7))
+    matching = fitting([fit], Scenario())
+    assert 1 < matching.p < 2 and matching.p + matching.margin <= fit.index
+    assert "No bound here" not in in_words([fit], ["x"], matching, [1.0])
+
+
+def test_numbers_whose_mean_may_not_exist_are_told_that_no_bound_covers_them() -> None:
     fit = tail(pareto(1.1))
     matching = fitting([fit], Scenario())
-    assert matching.p == 2 and "No bound here covers them" in in_words(
-        [fit], ["x"], matching, [1.0]
-    )
+    words = in_words([fit], ["x"], matching, [1.0])
+    assert matching.p == 1.1 and "No bound here covers them: their mean may not exist" in words
+    # Of a problem that needs a variance p stays at 2.
+    logistic = fitting([fit], Scenario(problem="logistic", methods=()))
+    assert logistic.p == 2
 
 
 def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_little() -> None:

@@ -46,6 +46,8 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
     pairs = [(row, own) for own in MEAN_ROWS for row in projected((own,), "sco-strong")]
     assert [row.card for row, _ in pairs] == [row.card for row in PROJECTED_RISKS]
     for row, mean_row in pairs:
+        if "below-two" in mean_row.card.slug:
+            continue
         here = at(order, pure=row.card.privacy == "pure")
         mean = replace(here, constants=replace(here.constants, mean_gradient_bound=reach))
         own = mean_row.card.slug
@@ -53,6 +55,35 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
         assert not row.failures(here)
         assert row.value(here) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), own
         assert row.value(here) == pytest.approx(math.fsum(row.terms(here).values()), rel=1e-12)
+
+
+@second_implementation_of(
+    "upper.sco-strong.projected-clipped-below-two",
+    "upper.sco-strong.projected-cwme-cdp-below-two",
+    "upper.sco-strong.projected-cwme-pure-below-two",
+)
+@pytest.mark.parametrize("order", [1.2, 1.7])
+def test_below_two_the_risk_is_half_the_squared_bound_of_the_page(order: float) -> None:
+    reach, kappa = MODULUS * DIAMETER / 2, (order - 1) ** (order - 1) / order**order
+    for name, power in (("clipped", 0), ("cwme-cdp", 2), ("cwme-pure", 3)):
+        here = at(order, pure=power == 3)
+        n, d = here.n, here.d
+        noise = 8 * d**3 / (0.8 * n) ** 2 if power == 3 else 2 * d ** max(1, power) / (0.3 * n * n)
+        level = reach + np.geomspace(1e-3, 1e6, 200_001)
+        room = level - reach
+        if name == "clipped":
+            spread = d * (level + reach) ** (2 - order) / n
+            bias = (kappa * d * room ** (1 - order)) ** 2
+        else:
+            spread = d * (level + reach / math.sqrt(d)) ** (2 - order) / n
+            middle = (kappa * level ** (1 - order)) ** 2
+            slope = 2 * (order - 1) * middle / level
+            bias = (d - 1) * middle + (kappa * room ** (1 - order)) ** 2
+            bias += (math.sqrt(d) - 1) * reach * slope
+        square = float(np.min(spread + bias + noise * level**2))
+        row = bound(f"upper.sco-strong.projected-{name}-below-two")
+        assert not row.failures(here), name
+        assert row.value(here) == pytest.approx(square / (2 * MODULUS), rel=1e-6), name
 
 
 def smoothed(where: Setting, reach: float) -> float:

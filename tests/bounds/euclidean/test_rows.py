@@ -280,7 +280,7 @@ def test_where_everything_holds_little_fails():
     at = setting(10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0)
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
     # Those of words and of corners need a set that has them.
-    loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.set_failure(at)}
+    loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
     assert loud == {
         "upper.sco.iterative",  # a claim
         "upper.sco.iterative-logs",

@@ -115,7 +115,7 @@ def test_the_simplex_by_sums_over_every_count(level: Level, problem: str) -> Non
     assert row.failures(at) == ()
     fixed = row.value(replace(at, spike_probability=0.05))
     assert fixed == pytest.approx(plain(n, d, order, level, problem, 0.05), rel=1e-5)
-    assert row.set_failure(replace(at, constraint=None))
+    assert row.refusal(replace(at, constraint=None))
 
 
 @pytest.mark.parametrize("problem", [Hinge, Logistic])

@@ -88,8 +88,8 @@ def test_the_bound_is_about_the_ball() -> None:
     row = bound("lower.sco.geometric-median-cdp")
     at = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
     box = replace(at, constraint=Geometry(kind="linf").constraint(20, 1.0))
-    assert row.set_failure(box)
-    assert not row.set_failure(at)
+    assert row.refusal(box)
+    assert not row.refusal(at)
 
 
 def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:

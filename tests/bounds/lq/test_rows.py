@@ -217,7 +217,7 @@ def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
     body = SETS[name]
     of_ball = f"The bound is proven on the l2 ball, and here the set is {body.name}."
     for bound in LOWER_SCO_BOUNDS:
-        reason = bound.set_failure(at)
+        reason = bound.refusal(at)
         assert reason == "" or (body.name in reason and reason in bound.failures(at))
         said = [s for s in bound.failures(at) if "proven on the l2 ball" in s]
         assert said == [of_ball] * (reason == of_ball)

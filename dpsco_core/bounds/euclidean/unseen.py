@@ -1,0 +1,30 @@
+"""The bound by unseen spikes on excess risks: theory/infinite-variance.md, 4.2."""
+
+from dpsco_core.base.cards import OWN
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
+from dpsco_core.bounds.instances.prior import SHRUNK
+from dpsco_core.bounds.mean.below_two import BELOW_TWO
+from dpsco_core.bounds.mean.unseen import SUMMARY, unseen_value
+
+_SIZE = r",\ \theta=q^{1-1/p}\max\big\{1,(1-q)[q^{p-1}+(1-q)^{p-1}]\big\}^{-1/p}"
+
+
+def _row(*, strong: bool) -> Bound:
+    latex = r"\frac{g^2}{2\lambda}\max_qd\,\theta^2(1-q)^n" if strong else ""
+    card = risk_card(
+        "unseen",
+        "unseen spikes, no privacy",
+        f"Infinite variance, 4.2, {'quadratic' if strong else 'linear'} losses",
+        SUMMARY,
+        (latex or r"\frac{gM}2\max_q\sqrt d\,\theta\,(1-q)^n") + _SIZE,
+        "none",
+        strong=strong,
+        instance="hypercube",
+        paper=OWN,
+        infinite_variance=SHRUNK,
+    )
+    return bound_over(card, unseen_value, BELOW_TWO, signs_within(strong, "none"))
+
+
+UNSEEN_RISKS: tuple[Bound, ...] = (_row(strong=False), _row(strong=True))

@@ -1,0 +1,231 @@
+r"""What is proven of means at tail indices :math:`1<p<2`, where a record may have no variance.
+
+The sample mean, whose error has a mean and no mean square; and clipped records, which have a
+variance that grows with the level (theory/infinite-variance.md, 1 and 2). From p = 2 on other rows
+hold, which are sharper.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    GAUSSIAN_BUDGET,
+    MEAN_BOUND,
+    moment_scale,
+    scaled_mean_bound,
+)
+from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball, root_sum_square, void
+from dpsco_core.methods.base import Method, Plan
+from dpsco_core.methods.mean.below_two import (
+    Costs,
+    best_level,
+    coordinate_costs,
+    norm_costs,
+    sample_mean_error,
+)
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.coordinatewise import (
+    CoordinatewiseCDP,
+    CoordinatewisePlan,
+    CoordinatewisePure,
+)
+from dpsco_core.methods.mean.not_private import SampleMean
+from dpsco_core.problems.base import Setting
+
+Release = Literal["norm", "gaussian", "laplace"]  # what is clipped, and which noise hides it
+BELOW_TWO = Hypothesis(
+    text="p < 2",
+    check=lambda s: (
+        ""
+        if s.moment_order < 2
+        else f"This row is for tail indices below 2, and p={s.moment_order:g}."
+    ),
+)
+_CLASS = (COORDINATE_MOMENT, BELOW_TWO)
+_CLIPPED = (*_CLASS, MEAN_BOUND)
+_PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the records."
+
+
+def _sample(plan: Plan) -> tuple[float]:
+    s = plan.setting
+    return (moment_scale(s) * sample_mean_error(s.n, s.d, min(2.0, s.moment_order)),)
+
+
+def _noise(setting: Setting, release: Release) -> float:
+    """Return the mean squared norm of the noise at level 1; infinite where there is no budget."""
+    n, d = setting.n, setting.d
+    if release == "laplace":
+        return 8 * d**3 / (setting.pure_epsilon * n) ** 2
+    rho = setting.gaussian_rho
+    return 2 * d ** (1 if release == "norm" else 2) / (rho * n * n) if rho > 0 else math.inf
+
+
+_COSTS: dict[Release, Costs] = {
+    "norm": norm_costs,
+    "gaussian": coordinate_costs,
+    "laplace": coordinate_costs,
+}
+
+
+def at_level(setting: Setting, release: Release, level: float, noise: float) -> Parts:
+    """Return the parts of a mean square at a level; `noise` is a root mean square."""
+    scale, bound = moment_scale(setting), scaled_mean_bound(setting)
+    if not 0 < scale < math.inf or math.isinf(bound):
+        return void(math.inf)
+    order = min(2.0, setting.moment_order)
+    sampling, bias = _COSTS[release](level / scale, bound, setting.n, setting.d, order)
+    return Parts(sampling=scale * sampling, bias=scale * bias, noise=noise)
+
+
+def at_best(setting: Setting, release: Release) -> Parts:
+    """Return the parts at the level that makes the mean square least."""
+    noise, scale = _noise(setting, release), moment_scale(setting)
+    is_sized = 0 < scale < math.inf and math.isfinite(scaled_mean_bound(setting))
+    if not is_sized or math.isinf(noise):
+        return void(math.inf)
+    if setting.moment_order > 2:  # Lyapunov's inequality
+        constants = replace(setting.constants, coordinate_moment=scale**2)
+        setting = replace(setting, moment_order=2.0, constants=constants)
+    level = best_level(setting, _COSTS[release], noise)
+    return at_level(setting, release, level, math.sqrt(noise) * level)
+
+
+def of_clipped(plan: ClippedPlan) -> Parts:
+    """Return the parts of a run of simple clipping."""
+    noise = math.sqrt(plan.setting.d) * plan.noise_std
+    return at_level(plan.setting, "norm", plan.clip_radius, noise)
+
+
+def of_coordinatewise(plan: CoordinatewisePlan, release: Release) -> Parts:
+    """Return the parts of a run with one block; of medians of several nothing is proven."""
+    if plan.blocks != 1:
+        return void(math.inf)
+    variance = 2.0 if release == "laplace" else 1.0  # over the square of the noise's scale
+    noise = math.sqrt(variance * plan.setting.d) * plan.noise
+    return at_level(plan.setting, release, 3 * plan.threshold, noise)
+
+
+_KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
+_NORM = r"\Big[\frac{d(R+R_0)^{2-p}}n+\big(\kappa_pd(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ " + _KAPPA
+_COORDINATE = (
+    r"\Big[\frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p}+(d-1)\psi(0)+\psi(R_0)+"
+    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(a)=\kappa_p^2(T-a)^{2-2p},\ " + _KAPPA
+)
+_BOUND = Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound)
+_CARD = BoundCard(
+    slug="upper.mean.sample-below-two",
+    name="Sample mean, infinite variance",
+    paper=OWN,
+    statement="Infinite variance, 1",
+    summary="The mean error of the plain average where records may have no variance: it falls with "
+    "n more slowly than 1/√n. Its mean square is infinite.",
+    kind="upper",
+    constant="explicit",
+    latex=r"\frac1n\big(d\,[1+2^{2-p}(n-1)]\big)^{1/p}",
+    privacy="none",
+    method="mean.sample",
+    infinite_variance=_PROVEN,
+)
+
+
+def _row(
+    slug: str, name: str, statement: str, latex: str, release: Release, level: Letter
+) -> Bound:
+    """Return the bound at its best level."""
+    pure = release == "laplace"
+    budget = () if pure else (GAUSSIAN_BUDGET,)
+
+    def evaluate(setting: Setting) -> Terms:
+        return dict(zip(PARTS, at_best(setting, release).values, strict=True))
+
+    what = "record" if release == "norm" else "coordinate"
+    return bound_like(
+        _CARD,
+        slug=f"upper.{slug}-below-two",
+        name=f"{name}, infinite variance",
+        statement=statement,
+        summary=f"The mean error of clipping every {what} where records may have no variance, with "
+        "every constant proven, at the level that makes this bound smallest.",
+        latex=r"\min_" + latex,
+        privacy="pure" if pure else "zcdp",
+        method=slug,
+        evaluate=evaluate,
+        combine=root_sum_square,
+        hypotheses=(*budget, *_CLIPPED),
+        letters=(_BOUND, level),
+    )
+
+
+def _run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str) -> Bound:
+    """Return the bound on a run beside the one at its best level."""
+    return bound_like(
+        row.card,
+        slug=f"{row.card.slug}-run",
+        name=f"{row.card.name}, for this run",
+        summary="The mean error where records may have no variance, with every constant proven, at "
+        "the level and the noise of the run: it bounds what is measured.",
+        latex=IN_BALL + latex,
+        evaluate=AtPlan(
+            method=method,
+            names=PARTS,
+            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).values,
+        ),
+        combine=row.combine,
+        hypotheses=row.hypotheses,
+        letters=(Letter(r"\sigma", "deviation of the run's noise"), *BALL, *row.letters),
+    )
+
+
+_RADIUS, _LIMIT = Letter("R", "clip radius"), Letter("T", "limit of the entries")
+_NORM_ROW = _row(
+    "mean.clipped",
+    "Simple clipping",
+    "Infinite variance, 2.2",
+    "R" + _NORM % r"\frac{2dR^2}{\rho n^2}",
+    "norm",
+    _RADIUS,
+)
+_GAUSSIAN_ROW = _row(
+    "mean.cwme-cdp",
+    "Coordinate-wise, Gaussian",
+    "Infinite variance, 2.1",
+    "T" + _COORDINATE % r"\frac{2d^2T^2}{\rho n^2}",
+    "gaussian",
+    _LIMIT,
+)
+_LAPLACE_ROW = _row(
+    "mean.cwme-pure",
+    "Coordinate-wise, Laplace",
+    "Infinite variance, 2.1",
+    "T" + _COORDINATE % r"\frac{8d^3T^2}{(\varepsilon n)^2}",
+    "laplace",
+    _LIMIT,
+)
+BELOW_TWO_BOUNDS: tuple[Bound, ...] = (
+    Bound(
+        card=_CARD,
+        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sample),
+        hypotheses=_CLASS,
+    ),
+    _NORM_ROW,
+    _run(_NORM_ROW, SimpleClipping(), of_clipped, _NORM % r"d\sigma^2"),
+    _GAUSSIAN_ROW,
+    _run(
+        _GAUSSIAN_ROW,
+        CoordinatewiseCDP(),
+        lambda plan: of_coordinatewise(plan, "gaussian"),
+        _COORDINATE % r"d\sigma^2",
+    ),
+    _LAPLACE_ROW,
+    _run(
+        _LAPLACE_ROW,
+        CoordinatewisePure(),
+        lambda plan: of_coordinatewise(plan, "laplace"),
+        _COORDINATE % r"d\sigma^2",
+    ),
+)

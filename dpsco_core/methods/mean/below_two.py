@@ -1,0 +1,97 @@
+r"""Clip levels at tail indices :math:`1<p<2`, where a record may have no variance.
+
+A clipped record has one, which grows with the level: so the level balances three costs, those of
+sampling, bias and noise, where from p = 2 on the first one is the same at every level. All numbers
+are in units of the moment scale (theory/infinite-variance.md, 2).
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+from dpsco_core.base.search import smallest_between
+from dpsco_core.methods.mean.base import hinge_constant, scaled_bound
+from dpsco_core.problems.base import Setting
+
+
+def norm_costs(
+    radius: float,
+    mean_bound: float,  # the largest norm of the mean, below the radius
+    n: int,
+    d: int,
+    order: float,  # p, from 1 to 2
+) -> tuple[float, float]:
+    r"""Return the roots of what sampling and bias cost the mean of norms clipped to R, in squares.
+
+    .. math:: \frac dn(R+R_0)^{2-p},\qquad\big(\kappa_pd(R-R_0)^{1-p}\big)^2
+
+    Infinite for :math:`R\le R_0`.
+    """
+    if radius <= mean_bound:
+        return math.inf, math.inf
+    sampling = d / n * math.pow(radius + mean_bound, 2 - order)
+    return math.sqrt(sampling), d * _plain_bias(radius - mean_bound, order)
+
+
+def coordinate_costs(
+    limit: float,
+    mean_bound: float,  # the largest norm of the mean, below the limit
+    n: int,
+    d: int,
+    order: float,  # p, from 1 to 2
+) -> tuple[float, float]:
+    r"""Return the roots of what sampling and bias cost the mean of coordinates clipped to T.
+
+    .. math:: \frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p},\qquad
+        (d-1)\psi(0)+\psi(R_0)+(\sqrt d-1)R_0\psi'(0),\quad\psi(a)=\kappa_p^2(T-a)^{2-2p}
+
+    In squares. Infinite for :math:`T\le R_0`.
+    """
+    if limit <= mean_bound:
+        return math.inf, math.inf
+    sampling = d / n * math.pow(limit + mean_bound / math.sqrt(d), 2 - order)
+    middle, edge = _plain_bias(limit, order) ** 2, _plain_bias(limit - mean_bound, order) ** 2
+    slope = 2 * (order - 1) * middle / limit
+    bias = (d - 1) * middle + edge + (math.sqrt(d) - 1) * mean_bound * slope
+    return math.sqrt(sampling), math.sqrt(bias)
+
+
+def _plain_bias(distance: float, order: float) -> float:
+    r"""Return :math:`\kappa_pt^{1-p}`, which `hinge_bias` replaces at p = 2 by a smaller form."""
+    return hinge_constant(order) * math.pow(distance, 1 - order)
+
+
+Costs = Callable[[float, float, int, int, float], tuple[float, float]]
+
+
+@lru_cache(maxsize=4096)
+def best_level(setting: Setting, costs: Costs, noise: float) -> float:
+    """Return the level that makes a proven mean square least, in the units of the records.
+
+    `noise` is the mean squared norm of the noise at level 1.
+    """
+    scale, bound = scaled_bound(setting)
+
+    def squared_error(log_distance: float) -> float:
+        level = bound + math.exp(log_distance)
+        sampling, bias = costs(level, bound, setting.n, setting.d, setting.moment_order)
+        return sampling**2 + bias**2 + noise * level**2
+
+    log_distance, _ = smallest_between(squared_error, -12.0, 60.0, what="clip level")
+    return scale * (bound + math.exp(log_distance))
+
+
+def sample_mean_error(n: int, d: int, order: float) -> float:
+    r"""Bound :math:`E\|\bar X-\mu\|_2` where coordinates have central p-th moments of at most 1.
+
+    .. math:: \frac1n\big(d\,[1+2^{2-p}(n-1)]\big)^{1/p},\qquad 1<p\le2
+
+    By the inequality of von Bahr and Esseen (theory/infinite-variance.md, 1). At p = 2 it is
+    :math:`\sqrt{d/n}`.
+
+    Examples
+    --------
+    >>> sample_mean_error(100, 4, 2.0), round(sample_mean_error(10_000, 20, 1.5), 6)
+    (0.2, 0.430879)
+    """
+    return math.pow(d * (1 + math.pow(2.0, 2 - order) * (n - 1)), 1 / order) / n

@@ -1,0 +1,66 @@
+"""Tail indices below 2 in the dashboard: what is offered, what gives way, and what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpsco_app.front.changes import fitted, offered
+from dpsco_app.front.notice import NO_VARIANCE, SAME_EXPONENT, to_notice
+from dpsco_app.front.view import View
+from dpsco_app.parts.presets import PRESETS
+from dpsco_core.results.exact import with_exact_errors
+from dpsco_core.results.measured import measured
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+HEAVY = Scenario(p=1.5)
+
+
+def test_the_slider_goes_to_one_point_one_where_the_problem_allows_it():
+    assert min(offered("p", HEAVY, 1.5)) == 1.1
+    logistic = replace(HEAVY, problem="logistic", p=2.0, methods=())
+    assert min(offered("p", logistic, 2.0)) == 2.0
+    # A link with an old value keeps it.
+    assert 2.7 in offered("p", replace(HEAVY, p=2.7), 2.7)
+
+
+def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
+    made, words = fitted(replace(HEAVY, problem="logistic"), "problem")
+    assert made.p == 2.0
+    assert "tail index p = 2" in words
+    assert made.validate() == made
+    quadratic, words = fitted(replace(HEAVY, problem="quadratic"), "problem")
+    assert quadratic.p == 1.5
+    assert "tail index" not in words
+    swept = replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0), problem="logistic")
+    assert fitted(swept, "problem")[0].grid == (2.0, 3.0)
+
+
+def test_a_variance_of_one_gives_way_below_two():
+    made, _ = fitted(replace(Scenario(scale="variance"), p=1.5), "p")
+    assert made.scale == "moment"
+    assert made.validate() == made
+
+
+def test_what_is_new_below_two_is_said_and_of_laws_without_a_variance_alone():
+    notes = to_notice(HEAVY, View())
+    assert SAME_EXPONENT in notes and NO_VARIANCE in notes
+    light = to_notice(replace(HEAVY, distribution="gaussian"), View())
+    assert SAME_EXPONENT in light and NO_VARIANCE not in light
+    usual = to_notice(Scenario(p=2.0), View())
+    assert SAME_EXPONENT not in usual and NO_VARIANCE not in usual
+
+
+def test_more_records_never_help_in_the_preset_that_says_so():
+    preset = next(p for p in PRESETS if p.name == "More records never help")
+    assert preset.scenario.p == 1.5
+    table = with_exact_errors(measured(study(preset.scenario)), preset.scenario)
+    prices = [
+        row.price.value
+        for (method, _), row in table.items()
+        if method == "mean.cwme-cdp" and row.price is not None
+    ]
+    assert len(prices) == len(preset.scenario.grid)
+    assert 3.4 < min(prices) <= max(prices) < 4.3  # "3.5 to 4.2", over a hundred times the records
+    errors = [row.mean for (method, _), row in table.items() if method == "mean.sample"]
+    assert 4.0 < errors[0] / errors[-1] < 5.0  # a hundred times to the power 1/3
