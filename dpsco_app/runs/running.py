@@ -32,7 +32,7 @@ def cached_cell(cell: Cell) -> Outcome:
 
 def stopper() -> Callable[[], None]:
     """Return what ends this run of the page where the visitor has clicked, asked now and then."""
-    pace = Pace(ASK_EVERY_SECONDS, every=ASK_EVERY_SECONDS)
+    pace = Pace(ASK_EVERY_SECONDS, interval=ASK_EVERY_SECONDS)
 
     def ask() -> None:
         if pace.due():

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
 
@@ -13,43 +13,43 @@ from dpsco_core.scenario import Scenario
 KEPT_CELLS = 20_000
 KEPT_SECONDS = 3e-4  # the time of a cell that has run before
 
-_kept: OrderedDict[Cell, Outcome] = OrderedDict()  # the last used come last
+_outcomes: OrderedDict[Cell, Outcome] = OrderedDict()  # the last used come last
 _lock = Lock()
 
 
 def known_outcomes(cells: Iterable[Cell]) -> list[Outcome]:
     """Return what those of some cells have given that have run before, in any visit."""
     with _lock:
-        known = [cell for cell in cells if cell in _kept]
-        for cell in known:
-            _kept.move_to_end(cell)
-        return [_kept[cell] for cell in known]
+        finished = [cell for cell in cells if cell in _outcomes]
+        for cell in finished:
+            _outcomes.move_to_end(cell)
+        return [_outcomes[cell] for cell in finished]
 
 
 def outcome_of(cell: Cell) -> Outcome:
     """Return the outcome of a cell, which is run if no visit has run it before."""
-    for outcome in known_outcomes([cell]):
-        return outcome
+    if outcomes := known_outcomes([cell]):
+        return outcomes[0]
     outcome = run_cell(cell)
-    known = _known_trials(cell.point, cell.method, cell.x)
+    count = _count_of(cell.point, cell.method, cell.x)
     with _lock:
-        known[0] = max(known[0], cell.trial + 1)
-        _kept[cell] = outcome
-        if len(_kept) > KEPT_CELLS:
-            _kept.popitem(last=False)
+        count.trials = max(count.trials, cell.trial + 1)
+        _outcomes[cell] = outcome
+        if len(_outcomes) > KEPT_CELLS:
+            _outcomes.popitem(last=False)
     return outcome
 
 
 def forget() -> None:
     """Forget what has run, as a new process would."""
-    _kept.clear()
-    _known_trials.cache_clear()
+    _outcomes.clear()
+    _count_of.cache_clear()
 
 
 def has_run(scenario: Scenario) -> bool:
     """Whether every cell of a scenario has run, in any visit, so that it takes no time."""
     return bool(scenario.methods) and all(
-        _known_trials(canonical(point), method, x)[0] >= scenario.trials
+        _count_of(canonical(point), method, x).trials >= scenario.trials
         for x, point in scenario.points()
         for method in scenario.methods
     )
@@ -58,7 +58,7 @@ def has_run(scenario: Scenario) -> bool:
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
     """Return the work of scenarios without the cells that have run before, in any visit."""
     costs = [
-        cost(scenario, finished=lambda *at: _known_trials(*at)[0], exact=False)
+        cost(scenario, finished=lambda *place: _count_of(*place).trials, exact=False)
         for scenario in scenarios
     ]
     return Cost(
@@ -70,18 +70,25 @@ def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
 
 def predicted_seconds(cell: Cell) -> float:
     """Return the seconds that a cell is predicted to take: next to none if it has run before."""
-    if cell.trial < _known_trials(cell.point, cell.method, cell.x)[0]:
+    if cell.trial < _count_of(cell.point, cell.method, cell.x).trials:
         return KEPT_SECONDS
     return _new_seconds(cell.point, cell.method)
 
 
+@dataclass
+class TrialCount:
+    """How many trials have run of one method at one point: the first ones, without a gap."""
+
+    trials: int = 0
+
+
 @lru_cache(maxsize=KEPT_CELLS)
-def _known_trials(point: Scenario, method: str, x: float | None) -> list[int]:
-    """Return the number of trials that have run, in a list of its own that is kept up to date."""
-    return [0]
+def _count_of(point: Scenario, method: str, x: float | None) -> TrialCount:
+    """Return the one count of a method at a point, which `outcome_of` keeps up to date."""
+    return TrialCount()
 
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _new_seconds(point: Scenario, method: str) -> float:
-    alone = replace(point, axis=None, grid=(), methods=(method,), trials=1)
-    return max(cost(alone, exact=False).seconds, KEPT_SECONDS)
+    scenario = replace(point, axis=None, grid=(), methods=(method,), trials=1)
+    return max(cost(scenario, exact=False).seconds, KEPT_SECONDS)

@@ -46,7 +46,7 @@ class Curves:
         self.now, self.view, self.others = BASE, ADDRESS.default, Beside()
         self._allowed = BASE  # the last scenario that can be drawn
         self._passed = set[Scenario]()  # what these limits have allowed in this visit
-        self._before: Result | None = None  # what stays until enough of `result` has run
+        self._previous: Result | None = None  # what stays until enough of `result` has run
         self._stored: Scenario | None = None  # a study that was opened from a file
         self._is_going = False
         self._growth: Growth | None = None
@@ -71,30 +71,31 @@ class Curves:
         self._passed.add(scenario)
         asked |= self.runs_all
         if not self._is_shown:
-            known = self.result or Result(scenario)
-            wanted = scenario, *self.others.scenarios
-            there = set(wanted) <= set(known.scenarios) and self.result is not None
+            scenarios = scenario, *self.others.scenarios
+            # A panel that goes, or comes back, is of runs that are drawn already.
+            is_there = self.result is not None and {*scenarios} <= {*self.result.scenarios}
             # What has run before waits for no button.
-            asked = asked or (not there and all(map(has_run, wanted)))
-            if not asked and not there:
+            asked = asked or (not is_there and all(map(has_run, scenarios)))
+            if not asked and not is_there:
                 self._is_going = False
                 return
-            self._begin(known)
+            self._begin()
         self._is_going = asked or self._is_going
 
-    def _begin(self, known: Result) -> None:
-        """Make the result of the settings, with what an earlier one holds of its scenarios."""
+    def _begin(self) -> None:
+        """Make the result of the settings, with what the one before holds of its scenarios."""
         if self.result is not None and (
-            self._before is None or self.result.complete or self.result.can_be_drawn
+            self._previous is None or self.result.complete or self.result.can_be_drawn
         ):
-            self._before = self.result
+            self._previous = self.result
         second, overlay = self.others.second, self.others.overlay
+        previous = self.result or Result(self.now)
         self.result = Result(
             self.now,
-            known.of(self.now).outcomes,
-            beside=None if second is None else known.of(second),
+            previous.part_of(self.now).outcomes,
+            beside=None if second is None else previous.part_of(second),
             role=self.others.role,
-            overlay=None if overlay is None else known.of(overlay),
+            overlay=None if overlay is None else previous.part_of(overlay),
         )
         self.result.take_known()
         self._growth = None
@@ -120,7 +121,7 @@ class Curves:
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
         """Take a study from a file for what has run last."""
         self.cancel()
-        self.result, self._before, self._growth = Result(scenario, outcomes), None, None
+        self.result, self._previous, self._growth = Result(scenario, outcomes), None, None
         self._stored = scenario
 
     def nearest(self) -> tuple[str, Any] | None:
@@ -220,8 +221,8 @@ class Curves:
         if self.refused:
             return self.result, not self.is_read_only
         is_young = self.is_running and not self.result.can_be_drawn
-        if self._is_shown and is_young and self._before is not None:
-            return self._before, True
+        if self._is_shown and is_young and self._previous is not None:
+            return self._previous, True
         return self.result, not self._is_shown
 
     def left(self, *, is_old: bool) -> Cost | None:

@@ -5,8 +5,8 @@ from functools import partial
 
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
-WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
-PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
+PAUSE_PER_DRAWING = 4.0  # cells run for at least so many times what the last figure took
+SHARE_OF_ELAPSED = 1 / 3  # a figure that has grown for long changes little
 
 
 class Pace:
@@ -14,32 +14,43 @@ class Pace:
 
     def __init__(
         self,
-        first: float,  # seconds before the first time
-        every: float = WRITE_EVERY_SECONDS,  # seconds at least between two
-        # What comes between two drawings is at least so many times as long as the first of them: on
-        # a busy server a figure takes long, and many would hold up the cells that they show.
-        work: float = 0.0,
-        past: float = 0.0,  # the pause is at least this share of the time that has passed
+        delay: float,  # seconds before the first drawing
+        interval: float = WRITE_EVERY_SECONDS,  # the least seconds between the starts of two
+        # The least pause after a drawing, in times of what it took: on a busy server a figure takes
+        # long, and many would hold up the cells that they show.
+        pause_per_drawing: float = 0.0,
+        # The least interval, as a share of the time since the pace began.
+        share_of_elapsed: float = 0.0,
     ) -> None:
-        self._every = every
-        self._work = work
-        self._past = past
+        self._interval = interval
+        self._pause_per_drawing = pause_per_drawing
+        self._share_of_elapsed = share_of_elapsed
         self._started = time.monotonic()
-        self._next = self._started + first
+        self._due_time = self._started + delay
         self._started_drawing: float | None = None
 
     def due(self) -> bool:
-        """Whether it is time, which starts the next wait; drawing ends at the next question."""
-        now = time.monotonic()
+        """Whether it is time to draw, which starts the next wait.
+
+        Whoever is told so draws at once: the next question comes when that drawing has ended.
+        """
+        time_now = time.monotonic()
         if self._started_drawing is not None:
-            self._next = max(self._next, now + self._work * (now - self._started_drawing))
+            pause = self._pause_per_drawing * (time_now - self._started_drawing)
+            self._due_time = max(self._due_time, time_now + pause)
             self._started_drawing = None
-        if now < self._next:
+        if time_now < self._due_time:
             return False
-        self._next = now + max(self._every, self._past * (now - self._started))
-        self._started_drawing = now
+        elapsed = time_now - self._started
+        self._due_time = time_now + max(self._interval, self._share_of_elapsed * elapsed)
+        self._started_drawing = time_now
         return True
 
 
 # The pace of a figure that grows.
-figure_pace = partial(Pace, every=DRAW_EVERY_SECONDS, work=WORK_TO_DRAWING, past=PAST_TO_PAUSE)
+figure_pace = partial(
+    Pace,
+    interval=DRAW_EVERY_SECONDS,
+    pause_per_drawing=PAUSE_PER_DRAWING,
+    share_of_elapsed=SHARE_OF_ELAPSED,
+)

@@ -31,14 +31,14 @@ class Result:
         overlay: Result | None = None,  # the pinned run, which is drawn into the first panel
     ) -> None:
         self.scenario, self.beside, self.role, self.overlay = scenario, beside, role, overlay
-        every = {"shown": self, "beside": beside, "pinned": overlay}
-        self.named = {name: part for name, part in every.items() if part is not None}
+        parts = {"shown": self, "beside": beside, "pinned": overlay}
+        self.named = {name: part for name, part in parts.items() if part is not None}
         self.parts = tuple(self.named.values())
         self.scenarios = tuple(part.scenario for part in self.parts)
         self.cells = sum(one.cells for one in self.scenarios)
         # A run of a page that is stopped goes on for a moment beside the one that has taken its
         # place: what both have run is here once.
-        self._ran: dict[Place, Outcome] = {}
+        self._outcomes: dict[Place, Outcome] = {}
         self.add(outcomes)
 
     @cached_property
@@ -49,17 +49,16 @@ class Result:
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """What has finished, in the order of `cells`, whenever it ran."""
-        ran = self._ran
-        if not ran:
+        if not self._outcomes:
             return ()
-        return tuple(ran[at] for at in self._cells if at in ran)
+        return tuple(self._outcomes[place] for place in self._cells if place in self._outcomes)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        self._ran |= {(o.method, o.x, o.trial): o for o in outcomes}
+        self._outcomes |= {(o.method, o.x, o.trial): o for o in outcomes}
 
     @property
     def finished(self) -> int:
-        return sum(len(part._ran) for part in self.parts)
+        return sum(len(part._outcomes) for part in self.parts)
 
     @property
     def complete(self) -> bool:
@@ -72,29 +71,32 @@ class Result:
     @property
     def can_be_drawn(self) -> bool:
         """Whether a trial of every point of every method has run, so that all lines are whole."""
-        firsts = (len(one.methods) * max(1, len(one.grid)) for one in self.scenarios)
-        ran = (sum(trial == 0 for _, _, trial in part._ran) for part in self.parts)
-        return all(have >= need for have, need in zip(ran, firsts, strict=True))
+        return all(
+            sum(trial == 0 for _, _, trial in part._outcomes)
+            >= len(part.scenario.methods) * max(1, len(part.scenario.grid))
+            for part in self.parts
+        )
 
     def shows(
         self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
     ) -> bool:
-        others = (None if p is None else p.scenario for p in (self.beside, self.overlay))
-        return (self.scenario, *others) == (scenario, second, overlay)
+        """Whether it is that of a scenario, with just these beside it."""
+        companions = (None if p is None else p.scenario for p in (self.beside, self.overlay))
+        return (self.scenario, *companions) == (scenario, second, overlay)
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
-        return [cell for at, cell in self._cells.items() if at not in self._ran]
+        return [cell for place, cell in self._cells.items() if place not in self._outcomes]
 
     def take_known(self) -> None:
         """Add what has run before, in any visit."""
         for part in self.parts:
             part.add(known_outcomes(part.missing()))
 
-    def of(self, scenario: Scenario) -> Result:
-        """Return the part that is the result of a scenario, alone; or an empty one."""
-        known = next((part.outcomes for part in self.parts if part.scenario == scenario), ())
-        return Result(scenario, known)
+    def part_of(self, scenario: Scenario) -> Result:
+        """Return the part that is the result of a scenario, without companions; or an empty one."""
+        outcomes = next((part.outcomes for part in self.parts if part.scenario == scenario), ())
+        return Result(scenario, outcomes)
 
 
 class Growth:
@@ -109,7 +111,7 @@ class Growth:
             for work in [predicted_seconds(cell)]
         )
         self._left = TimeLeft([kind for *_, kind in self._todo])
-        self._before: float | None = None
+        self._cell_started: float | None = None  # when the cell before ended
         self._lock = Lock()
 
     @property
@@ -126,7 +128,7 @@ class Growth:
 
     # A run of a page that is stopped may go on for a moment beside the next one.
 
-    def _first(self) -> tuple[Result, Cell, Kind] | None:
+    def _head(self) -> tuple[Result, Cell, Kind] | None:
         with self._lock:
             return self._todo[0] if self._todo else None
 
@@ -137,14 +139,15 @@ class Growth:
 
     def work(self, is_over: Callable[[], bool]) -> bool:
         """Run cells until `is_over` says so, one at least; return whether there are more."""
-        self._before = self._before or time.monotonic()
-        while (first := self._first()) is not None:
-            part, cell, kind = first
+        self._cell_started = self._cell_started or time.monotonic()
+        while (head := self._head()) is not None:
+            part, cell, kind = head
             part.add([outcome_of(cell)])  # a click may end it here: the cell is still to be run
             self._end(cell)
-            now = time.monotonic()
-            self._left.record(kind, now - self._before)  # with what was drawn since the cell before
-            self._before = now
+            ended = time.monotonic()
+            # With what was drawn since the cell before it.
+            self._left.record(kind, ended - self._cell_started)
+            self._cell_started = ended
             if is_over():
                 break
         return bool(self._todo)

@@ -103,10 +103,10 @@ class PageState(Page[V]):
         """
         state, session = st.session_state, visit.current()
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.known}
-        here = state.get(PRESENT) == self.name and all(
+        is_whole = state.get(PRESENT) == self.name and all(
             self.key(name) in state for name in self.names
         )
-        if not here:
+        if not is_whole:
             session.leave()
         is_open = session.page.name == self.name
         is_way_back = state.get(visit.WAY_BACK, False)
@@ -131,23 +131,22 @@ class PageState(Page[V]):
     def _unknown(self) -> list[str]:
         """Return a sentence that names the parameters of the address which no page reads."""
         read = {*KNOWN_SOMEWHERE, HIDE, TYPE}
-        others = [name for name in st.query_params.to_dict() if name not in read]
-        verb = "is no setting" if len(others) == 1 else "are no settings"
-        return [f"{', '.join(map(shorten, others))} {verb} of this page."] if others else []
+        unread = [name for name in st.query_params.to_dict() if name not in read]
+        verb = "is no setting" if len(unread) == 1 else "are no settings"
+        return [f"{', '.join(map(shorten, unread))} {verb} of this page."] if unread else []
 
     def _late(self, query: dict[str, str]) -> bool:
         """Whether the browser names an address because it has not heard of a newer one.
 
-        The page had it until a moment ago, and either a control was moved, which the way back does
-        not do, or it is what the page was opened at.
+        The page had it until a moment ago, and either a control was moved or it is what the page
+        was opened at. Back and Forward lead to such an address as well, and are told apart by what
+        the browser says of them.
         """
         addresses = st.session_state.get(f"{self.name}_addresses", {})
-        then, opening = addresses.get(urlencode(query), (-math.inf, False))
-        moved = opening or self._now() != st.session_state.get(f"{self.name}_left")
-        return bool(moved and time.monotonic() - then < UNHEARD_SECONDS)
-
-    def _now(self) -> tuple[V, Scenario]:
-        return self.current(), visit.current().scenario
+        left_at, was_opening = addresses.get(urlencode(query), (-math.inf, False))
+        controls = self.current(), visit.current().scenario
+        has_moved = was_opening or controls != st.session_state.get(f"{self.name}_left")
+        return bool(has_moved and time.monotonic() - left_at < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
         """Write the state into the address, and keep it."""
@@ -160,14 +159,14 @@ class PageState(Page[V]):
         On the way back they are said even if they are those that the browser has named: it may have
         heard since of the address of a page that was left before it was drawn.
         """
-        every, now = st.query_params.to_dict(), time.monotonic()
+        address, time_now = st.query_params.to_dict(), time.monotonic()
         is_said = st.session_state.pop(f"{self.name}_said", True)
-        if not is_said or query != {k: v for k, v in every.items() if k in KNOWN_SOMEWHERE}:
-            others = {k: v for k, v in every.items() if k not in KNOWN_SOMEWHERE}
-            st.query_params.from_dict({**others, **query})
-        before = urlencode(st.session_state.get(f"{self.name}_written", query))
+        if not is_said or query != {k: v for k, v in address.items() if k in KNOWN_SOMEWHERE}:
+            unread = {k: v for k, v in address.items() if k not in KNOWN_SOMEWHERE}
+            st.query_params.from_dict({**unread, **query})
+        previous = urlencode(st.session_state.get(f"{self.name}_written", query))
         addresses = st.session_state.get(f"{self.name}_addresses", {})
-        late = {k: v for k, v in addresses.items() if now - v[0] < UNHEARD_SECONDS}
-        late[before] = now, st.session_state.pop(f"{self.name}_opening", False)
-        st.session_state[f"{self.name}_addresses"] = late
+        recent = {k: v for k, v in addresses.items() if time_now - v[0] < UNHEARD_SECONDS}
+        recent[previous] = time_now, st.session_state.pop(f"{self.name}_opening", False)
+        st.session_state[f"{self.name}_addresses"] = recent
         st.session_state[f"{self.name}_written"] = query

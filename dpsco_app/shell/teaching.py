@@ -109,10 +109,11 @@ def apply(teaching: Teaching) -> None:
 
     To be called once the page is known: its path is in the address then.
     """
-    query, address = ADDRESS.to_query(teaching), st.query_params.to_dict()
-    others = {k: v for k, v in address.items() if k not in (HIDE, TYPE)}
-    if address != others | query:
-        st.query_params.from_dict(others | query)
+    address = st.query_params.to_dict()
+    query = {k: v for k, v in address.items() if k not in (HIDE, TYPE)}
+    query |= ADDRESS.to_query(teaching)
+    if address != query:
+        st.query_params.from_dict(query)
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
 

@@ -163,21 +163,21 @@ def test_what_a_page_that_was_left_says_late_is_neither_a_step_nor_the_address_o
     page.get_by_role("slider", name="Records n").press("ArrowRight")
     page.wait_for_url(lambda url: "&d=5" in url, timeout=20_000)
     ready(page, seconds=60)
-    again = """() => {
+    push_reordered = """() => {
       const before = history.length
       const parameters = location.search.slice(1).split("&")
       history.pushState({}, "", "/bounds?" + parameters.reverse().join("&"))
       return history.length - before
     }"""
-    assert page.evaluate(again) == 0
-    late = """() => new Promise((resolve) => {
+    assert page.evaluate(push_reordered) == 0
+    back_to_wrong = """() => new Promise((resolve) => {
       addEventListener("popstate", () => {
         history.replaceState({}, "", "/bounds?d=9")
         resolve(location.href)
       }, { once: true })
       history.back()
     })"""
-    assert page.evaluate(late).endswith("/bounds?d=9")
+    assert page.evaluate(back_to_wrong).endswith("/bounds?d=9")
     page.wait_for_url(lambda url: url.endswith("/bounds?d=5"), timeout=20_000)
     expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "5")
 

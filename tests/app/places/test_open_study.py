@@ -328,4 +328,5 @@ def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch
     assert asked(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
     now[0] = 0.0
     # After 6 s, a third of them without a drawing.
-    assert asked(Pace(0.2, 0.8, past=1 / 3), 6, 6.9, 7.9, 8.1) == [True, False, False, True]
+    pace = Pace(0.2, 0.8, share_of_elapsed=1 / 3)
+    assert asked(pace, 6, 6.9, 7.9, 8.1) == [True, False, False, True]

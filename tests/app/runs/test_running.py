@@ -185,7 +185,7 @@ def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.Monke
     session = opened(SMALL)
     while session.work(lambda: False):
         pass
-    assert session.curves.finished == SMALL.cells and len(cells._kept) == 3
+    assert session.curves.finished == SMALL.cells and len(cells._outcomes) == 3
     again = opened(SMALL)
     assert again.curves.finished == 3
     while again.work(lambda: False):

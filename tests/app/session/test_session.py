@@ -16,12 +16,14 @@ import pytest
 
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.front import links
+from dpsco_app.front.address import PageView
 from dpsco_app.front.answer import answer, question
 from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.front.titles import settings_text
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.options import rounded
 from dpsco_app.session import curves
+from dpsco_app.session.scenarios import Page, Use
 from dpsco_app.session.screen import Screen
 from dpsco_app.session.session import CURVES, NOTION, Session
 from dpsco_core.base.limits import DASHBOARD
@@ -365,3 +367,20 @@ def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
     session.work(lambda: False)
     session.change("grid", (50, 100))
     assert session.curves.refused.startswith("grid must be left out without an axis")
+
+
+def test_an_address_that_says_all_leaves_nothing_but_a_study_without_an_address() -> None:
+    session, elsewhere = Session(DASHBOARD), Page(name="elsewhere", default=PageView(), use=Use())
+    session.open(CURVES, {"d": "5"})
+    session.open(elsewhere, {})
+    session.open(CURVES, {})
+    assert session.scenario.d == 5
+    session.open(elsewhere, {})
+    session.open(CURVES, {}, is_whole=True)
+    assert session.scenario.d != 5
+    large = replace(links.BASE, trials=100_000)
+    session.show_stored(large, ())
+    assert session.curves.is_read_only
+    session.open(elsewhere, {})
+    session.open(CURVES, {}, is_whole=True)
+    assert session.curves.is_read_only and session.scenario == large
