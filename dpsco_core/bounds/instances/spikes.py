@@ -81,11 +81,9 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
         return rest + float(np.logaddexp(0.0, (moment_order - 1) * (rest - log_p))) - target
 
     low, high = -700.0 * moment_order, -1e-12
-    return (
-        math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-14)))
-        if excess(low) > 0
-        else 0.0
-    )
+    if excess(low) <= 0:
+        return 0.0
+    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-14)))
 
 
 def paper_packing(d: int) -> tuple[float, float]:
