@@ -16,6 +16,7 @@ from dpsco_core.explain.budgets import (
     shuffling,
     subsampled,
 )
+from dpsco_core.privacy.poisson import poisson_noise_multiplier
 from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
 
@@ -26,6 +27,7 @@ FLAGS = {
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
+    "rate": "take each record in each of the steps with this probability (DP-SGD)",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
@@ -119,7 +121,9 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                     "epsilon": epsilon,
                     "delta": point.delta,
                 }
-    if inputs["steps"] is not None:
+    if inputs["rate"] is not None:
+        numbers["sampling"] = _sampling(point, inputs["rate"], inputs["steps"])
+    elif inputs["steps"] is not None:
         numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
     return numbers
 
@@ -143,6 +147,25 @@ def _allocation(point: Point, steps: int) -> dict[str, Any]:
         "steps": steps,
         "noise_multiplier": noise.noise_multiplier,
         "noise_over_norm": noise.noise_over_norm,
+    }
+
+
+def _sampling(point: Point, rate: float, steps: float | None) -> dict[str, Any]:
+    """Return the noise multipliers of DP-SGD, on sums, for both kinds of neighbours."""
+    if point.kind != "approx":
+        raise InvalidInput(
+            f"budget must be an (epsilon, delta) one for sampled steps, got budget={point.kind}."
+        )
+    if steps is None:
+        raise InvalidInput("steps must be given with rate, got steps=none.")
+    count, budget = read_whole("steps", steps), (point.epsilon, point.delta)
+    return {
+        "steps": count,
+        "rate": rate,
+        "noise_over_norm": poisson_noise_multiplier(rate, count, *budget),
+        "noise_over_norm_add_or_remove": poisson_noise_multiplier(
+            rate, count, *budget, "add or remove"
+        ),
     }
 
 

@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.signal import fftconvolve
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from dpsco_core.base.arrays import Vector
 
@@ -23,9 +24,13 @@ Choices = tuple[tuple[float, int], ...]
 CELLS = 24
 MOST_POINTS = 1024  # points of a law of privacy losses; beyond, its lattice becomes coarser
 TAIL = 1e-40  # the mass that is cut off and counted as a total loss of privacy
-# Longer laws are convolved by Fourier transforms, whose rounding is counted as a total loss.
+# Longer laws are convolved by Fourier transforms. What these lose in an entry is at most a few
+# units of rounding, times the norms of both factors and the logarithm of their length. Entries that
+# may be nothing but this are dropped, and all of it is counted as a total loss.
 DIRECT_POINTS = 1100
 ROUNDING = 4e-16
+LARGEST_RATE = 200.0  # the largest tilt, in units of one over the largest loss
+LONGEST = 1 << 20  # points of a transform
 DEVIATIONS = 10.0  # beyond so many deviations a Gaussian loss is counted as a total one
 
 
@@ -123,10 +128,49 @@ class LossLaw:
         ends = spacing * np.arange(low, high + 1, dtype=np.float64)
         likely = _normal_masses((ends - rho) / deviation)
         rare = _normal_masses((ends + rho) / deviation)
+        return cls.of_cells(
+            ends,
+            low,
+            likely,
+            rare,
+            bottom=float(ndtr((ends[0] - rho) / deviation)),
+            lost_mass=float(ndtr((rho - ends[-1]) / deviation)),
+        )
+
+    @classmethod
+    def of_cells(
+        cls,
+        ends: Vector,
+        first_index: int,
+        likely: Vector,
+        rare: Vector,
+        *,
+        bottom: float,
+        lost_mass: float,
+        most_points: int = MOST_POINTS,
+        tail: float = TAIL,
+    ) -> LossLaw:
+        """Return the law of a pair whose losses have these masses between the ends of cells.
+
+        Parameters
+        ----------
+        ends : array
+            The points of the lattice, shape (k + 1,), from `first_index` on.
+        likely, rare : array
+            The masses of the cells under P and under R, shape (k,).
+        bottom, lost_mass : float
+            The masses under P below the first end, and above the last one.
+        """
         weights = _at_ends(ends, likely, rare)
-        weights[0] += ndtr((ends[0] - rho) / deviation)
-        lost_mass = float(ndtr((rho - ends[-1]) / deviation))
-        return cls(spacing=spacing, first_index=low, weights=weights, lost_mass=lost_mass)
+        weights[0] += bottom
+        return cls(
+            spacing=float(ends[1] - ends[0]),
+            first_index=first_index,
+            weights=weights,
+            lost_mass=lost_mass,
+            most_points=most_points,
+            tail=tail,
+        )
 
     @classmethod
     def of_curve(cls, deltas: Vector, first_index: int, spacing: float) -> LossLaw:
@@ -215,12 +259,67 @@ class LossLaw:
         return replace(self, spacing=spacing, first_index=first_index, weights=weights)
 
 
+def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
+    r"""Return the delta at epsilon of `count` independent copies of a law.
+
+    One power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose mean is near
+    epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What rounding loses
+    is then relative to the answer. What wraps around from below only adds; what wraps around from
+    above is bounded by Chernoff's inequality, and added.
+    """
+    losses, weights = law.values, law.weights
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights)
+
+    def log_moment(rate: float) -> float:
+        return float(logsumexp(logs + rate * losses))
+
+    largest = LARGEST_RATE / max(float(np.abs(losses).max()), 1e-300)
+    rate = float(
+        minimize_scalar(
+            lambda x: count * log_moment(x) - x * epsilon,
+            bounds=(0.0, largest),
+            method="bounded",
+            options={"xatol": 1e-6 * largest},
+        ).x
+    )
+    level = log_moment(rate)
+    tilted = np.exp(logs + rate * losses - level)
+    mean = float(tilted @ losses)
+    deviation = math.sqrt(max(float(tilted @ (losses - mean) ** 2), 0.0) * count)
+    room = 14 * deviation + float(np.ptp(losses)) + abs(count * mean - epsilon)
+    size = 1 << math.ceil(math.log2(2 * room / law.spacing + len(weights)))
+    if size > LONGEST:
+        return repeated_delta(law.on_lattice(2 * law.spacing), count, epsilon)
+    power = np.fft.irfft(np.fft.rfft(tilted, size) ** count, size)
+    low = math.floor(count * mean / law.spacing) - size // 2
+    places = np.arange(low, low + size)
+    masses = np.maximum(power[(places - count * law.first_index) % size], 0.0)
+    values = law.spacing * places
+    beyond_epsilon = values > epsilon
+    gaps = values[beyond_epsilon] - epsilon
+    inside = float(masses[beyond_epsilon] @ (np.exp(-rate * gaps) * -np.expm1(-gaps)))
+    top = float(values[-1])
+    wrapped = min(
+        count * (log_moment(rate + extra) - level) - extra * top
+        for extra in np.geomspace(1e-2, 1.0, 40) * max(largest - rate, 1e-2 * largest)
+    )
+    cut = math.exp(min(wrapped, 0.0) - rate * (top - epsilon))
+    entries = min(float(size), 1 + 1 / max(rate * law.spacing, 1e-300))
+    rounding = ROUNDING * (count + math.log2(size)) * entries
+    scale = math.exp(min(count * level - rate * epsilon, 0.0))
+    lost = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
+    return min(1.0, scale * (inside + cut + rounding) + lost)
+
+
 def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
     """Return the weights of a sum, and what their rounding may hide."""
     if max(len(left), len(right)) <= DIRECT_POINTS:
         return np.convolve(left, right), 0.0
-    weights = np.maximum(fftconvolve(left, right), 0.0)
-    return weights, ROUNDING * len(weights)
+    weights = fftconvolve(left, right)
+    norms = float(np.linalg.norm(left) * np.linalg.norm(right))
+    error = ROUNDING * math.log2(len(weights)) * norms
+    return np.where(weights > error, weights, 0.0), 2 * len(weights) * error
 
 
 def _normal_masses(ends: Vector) -> Vector:

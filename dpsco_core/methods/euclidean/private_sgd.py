@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,14 @@ from scipy.special import digamma
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
-from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.euclidean.allocated import allocated, allocated_order, run_allocated
+from dpsco_core.methods.euclidean.certificates import certified_steps
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -29,14 +31,22 @@ from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps
-from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.mechanisms import GaussianSteps, ShuffledGaussianSteps, gaussian_noise_std
-from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
+from dpsco_core.privacy.allocation import MOST_STEPS, AllocatedSteps
+from dpsco_core.privacy.mechanisms import (
+    AllocatedGaussianSteps,
+    GaussianSteps,
+    ShuffledGaussianSteps,
+    gaussian_noise_std,
+)
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 Move = Callable[[Vector, Vector], Vector]
+Sampling = Literal["printed", "allocated"]
+
+SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 NOISE_ELEMENTS = 100_000  # elements drawn at once
 EUCLIDEAN = 2.0
 
@@ -68,7 +78,7 @@ class PrivateSgdPlan(Plan):
     step_size: float
     idle: bool  # whether the noise-only steps of Algorithm 1 are made
     # what makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget
-    certificate: ShuffledSteps | None
+    certificate: ShuffledSteps | AllocatedSteps | None
     rho_step: float  # what a record's noisy gradient spends
     l2_sensitivity: float
     noise_std: float
@@ -76,6 +86,8 @@ class PrivateSgdPlan(Plan):
     # released, only their mean is used. More than 1 without noise-only steps only.
     batch: int = 1
     potential: MovingPotential | None = None  # None: points are moved freely, and projected
+    # T if every record is allocated to one of so many steps, at random; 0 if a step has one record
+    allocated_steps: int = 0
 
     @property
     def mirror(self) -> PowerMirror | None:
@@ -84,6 +96,8 @@ class PrivateSgdPlan(Plan):
 
     @property
     def moves(self) -> float:
+        if self.allocated_steps:
+            return self.allocated_steps
         made, n = -(-self.gradient_calls // self.batch), self.setting.n
         if not self.idle:
             return made
@@ -93,6 +107,8 @@ class PrivateSgdPlan(Plan):
 
     @property
     def pieces(self) -> float:  # a record each, also where several make a step
+        if self.allocated_steps:
+            return self.gradient_calls
         return self.moves + self.gradient_calls - -(-self.gradient_calls // self.batch)
 
     @property
@@ -101,6 +117,15 @@ class PrivateSgdPlan(Plan):
 
     def open(self, ledger: Ledger, d: int) -> Steps:
         """Account for all steps."""
+        if isinstance(self.certificate, AllocatedSteps):
+            return ledger.open(
+                AllocatedGaussianSteps(
+                    certificate=self.certificate,
+                    size=d,
+                    largest_norm=self.losses.lipschitz,
+                ),
+                label="sums of gradients of randomly allocated records",
+            )
         if self.certificate is None:
             return ledger.open(
                 GaussianSteps(
@@ -131,10 +156,16 @@ class RecordByRecord(PrivateMethod):
         steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
         own = plan.potential
         start, move = (None, None) if own is None else (own.start, own.move(sample.constraint))
-        descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
+        if plan.allocated_steps:
+            descended = run_allocated(
+                losses, order, idle, steps, rng, plan.step_size, plan.losses.lipschitz
+            )
+        else:
+            descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
+        made = plan.allocated_steps or -(-len(order) // plan.batch) + idle.sum()
         shown = {
             "noise_std": plan.noise_std,
-            "steps": float(-(-len(order) // plan.batch) + idle.sum()),
+            "steps": float(made),
             "step_size": plan.step_size,
         }
         batch = {} if own is None else {"batch_size": float(plan.batch)}
@@ -166,7 +197,17 @@ class PrivateSgd(RecordByRecord):
         the radius of the ball. ``"practical"``: :math:`\eta = D/\sqrt{m(L^2+\sigma^2d)}`, which
         minimises the bound for m gradients, without noise-only steps: in the sound analysis they
         hide nothing.
+    sampling : {"printed", "allocated"}
+        ``"printed"``: a secret order, one record a step. ``"allocated"``: each record takes one of
+        `allocated_steps` steps, at random and in secret, and a step moves along the noisy sum of
+        its records' gradients over n/T. It needs an (epsilon, delta) budget, and about an eighth of
+        the noise at n = T = 100 and (1, 1e-6); its step size is the practical one.
+    allocated_steps : int, optional
+        T, from 1 to n. If None it is the smaller of n and 100.
     """
+
+    sampling: Sampling = "printed"
+    allocated_steps: int | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=1e5, per_row=2, per_element=1, per_piece=6e3)
@@ -242,14 +283,24 @@ class PrivateSgd(RecordByRecord):
     stage = Stage(
         records=1,
         splits=(Split(function=f"{__name__}.fresh_order", told="order"),),
-        others={"shuffled": SmallRun(scenario=AMPLIFIED)},
+        others={
+            "shuffled": SmallRun(scenario=AMPLIFIED),
+            "allocated": SmallRun(fields={"sampling": "allocated", "allocated_steps": 4}),
+        },
     )
     colour = "magenta"
     symbol = "hexagon"
     dashed = True
 
+    def __post_init__(self) -> None:
+        one_of("sampling", self.sampling, SAMPLINGS)
+        if self.allocated_steps is not None:
+            whole("allocated_steps", self.allocated_steps, 1, MOST_STEPS)
+
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         refuse_pure(setting)
+        if self.sampling == "allocated":
+            return self._allocated_plan(setting)
         n, d = setting.n, setting.d
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         sensitivity = 2 * losses.lipschitz
@@ -274,14 +325,33 @@ class PrivateSgd(RecordByRecord):
             noise_std=noise_std,
         )
 
+    def _allocated_plan(self, setting: Setting) -> PrivateSgdPlan:
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        allocation = allocated(setting, self.allocated_steps, losses.lipschitz)
+        return PrivateSgdPlan(
+            setting=setting,
+            losses=losses,
+            gradient_calls=setting.n,
+            step_size=allocation.step_size,
+            idle=False,
+            certificate=allocation.certificate,
+            rho_step=0.0,
+            l2_sensitivity=2 * losses.lipschitz,
+            noise_std=allocation.noise_std,
+            allocated_steps=allocation.certificate.steps,
+        )
+
 
 def fresh_order(
     n: int, plan: PrivateSgdPlan, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the secret order of the records, shape (m,), and the idle steps before each, (m,).
 
-    Where k of n records have been seen, the next draw is fresh with probability (n-k)/n.
+    Where k of n records have been seen, the next draw is fresh with probability (n-k)/n. Where
+    records are allocated, it is the order of their steps, and the numbers of records of each, (T,).
     """
+    if plan.allocated_steps:
+        return allocated_order(n, plan.allocated_steps, rng)
     calls = plan.gradient_calls
     order = rng.permutation(n)[:calls]
     if not plan.idle:
@@ -328,62 +398,3 @@ def run_steps(
                 made += 1
                 path.add(made, w)
     return Descended(value=total / len(order), path=path)
-
-
-def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
-    """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
-
-    Raises `NotApplicable` as `paper_certificate`, in the paper's calibration.
-    """
-    if calibration == "paper":
-        return paper_certificate(setting)
-    budget = setting.budget
-    if isinstance(budget, ApproxDP):
-        return shuffle_steps(setting.n, budget.epsilon, budget.delta)
-    return None
-
-
-def paper_certificate(setting: Setting) -> ShuffledSteps:
-    r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
-
-    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
-    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
-    with any larger one.
-
-    Raises `NotApplicable` outside the regime of Remark 1, with the epsilon of Theorem 6.
-    """
-    n, budget = setting.n, setting.budget
-    if not isinstance(budget, ApproxDP):
-        raise NotApplicable(
-            "The paper's noise is stated for (epsilon, delta) budgets only.", calibration="tight"
-        )
-    log = math.log(3 / budget.delta)
-    _within(n >= 16, "n >= 16", f"n={n}", ("n", 16))
-    _within(
-        budget.delta <= 3 * math.exp(-4),
-        "delta <= 3 exp(-4)",
-        f"delta={budget.delta:g}",
-        ("delta", 1e-6),
-    )
-    least = math.ceil(16 * math.log(6 / budget.delta))
-    _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
-    largest = 4 * math.sqrt(log / n)
-    _within(
-        budget.epsilon <= largest,
-        f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",
-        f"epsilon={budget.epsilon:g}",
-        ("epsilon", float(f"{largest * 0.999:.3g}")),
-    )
-    multiplier = 32 * log / (math.sqrt(n) * budget.epsilon)
-    sound = shuffle_steps(n, budget.epsilon, budget.delta)
-    return replace(sound, rho_step=min(sound.rho_step, 1 / (2 * multiplier**2)))
-
-
-def _within(holds: bool, condition: str, got: str, change: tuple[str, float]) -> None:
-    """Raise `NotApplicable` unless a condition of Remark 1 holds."""
-    if not holds:
-        raise NotApplicable(
-            f"Theorem 6 (Remark 1) holds for {condition}, and here {got}.",
-            nearest=f"set {change[0]}={change[1]:g}, or calibration=tight",
-            changes=(change,),
-        )

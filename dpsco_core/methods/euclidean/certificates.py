@@ -1,0 +1,69 @@
+"""The certificates of private SGD: sound ones, and that of the printed noise."""
+
+import math
+from dataclasses import replace
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
+from dpsco_core.problems.base import Setting
+
+
+def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
+    """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
+
+    Raises `NotApplicable` as `paper_certificate`, in the paper's calibration.
+    """
+    if calibration == "paper":
+        return paper_certificate(setting)
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return shuffle_steps(setting.n, budget.epsilon, budget.delta)
+    return None
+
+
+def paper_certificate(setting: Setting) -> ShuffledSteps:
+    r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
+
+    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
+    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
+    with any larger one.
+
+    Raises `NotApplicable` outside the regime of Remark 1, with the epsilon of Theorem 6.
+    """
+    n, budget = setting.n, setting.budget
+    if not isinstance(budget, ApproxDP):
+        raise NotApplicable(
+            "The paper's noise is stated for (epsilon, delta) budgets only.", calibration="tight"
+        )
+    log = math.log(3 / budget.delta)
+    _within(n >= 16, "n >= 16", f"n={n}", ("n", 16))
+    _within(
+        budget.delta <= 3 * math.exp(-4),
+        "delta <= 3 exp(-4)",
+        f"delta={budget.delta:g}",
+        ("delta", 1e-6),
+    )
+    least = math.ceil(16 * math.log(6 / budget.delta))
+    _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
+    largest = 4 * math.sqrt(log / n)
+    _within(
+        budget.epsilon <= largest,
+        f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",
+        f"epsilon={budget.epsilon:g}",
+        ("epsilon", float(f"{largest * 0.999:.3g}")),
+    )
+    multiplier = 32 * log / (math.sqrt(n) * budget.epsilon)
+    sound = shuffle_steps(n, budget.epsilon, budget.delta)
+    return replace(sound, rho_step=min(sound.rho_step, 1 / (2 * multiplier**2)))
+
+
+def _within(holds: bool, condition: str, got: str, change: tuple[str, float]) -> None:
+    """Raise `NotApplicable` unless a condition of Remark 1 holds."""
+    if not holds:
+        raise NotApplicable(
+            f"Theorem 6 (Remark 1) holds for {condition}, and here {got}.",
+            nearest=f"set {change[0]}={change[1]:g}, or calibration=tight",
+            changes=(change,),
+        )

@@ -1,0 +1,198 @@
+r"""Poisson-sampled Gaussian steps: what practice calls DP-SGD.
+
+Every step takes each record with probability q, independently, sums what the records contribute,
+vectors of norm at most C, and adds Gaussian noise of standard deviation zC to the *sum*. It is then
+divided by the public qn, never by the number of records that were taken. z is the *noise
+multiplier* of DP-SGD libraries. Shuffled batches and batches of a fixed size are other samplers.
+
+Replacing a record, a step is dominated by the pair of mixtures of N(0, 1) with a share q of
+N(s, 1), and with a share q of N(-s, 1), s = 1/z; adding or removing one, by the first mixture and
+N(0, 1), in both orders (theory/poisson-sampling.md, 1 and 2). The epsilon for adding or removing a
+record is *not* that for replacing it.
+"""
+
+import math
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.checks import check_count, check_positive
+from dpsco_core.privacy.losses import LossLaw, repeated_delta
+
+Neighbours = Literal["replace", "add or remove"]
+Direction = Literal["replace", "remove", "add"]
+
+NEIGHBOURS: tuple[Neighbours, ...] = ("replace", "add or remove")
+MOST_STEPS = 10_000_000
+CELLS_PER_DEVIATION = 25
+MOST_CELLS = 60_000
+REACH = 9.5  # deviations of a step's noise that are looked at; beyond, a loss counts as total
+LEAST_NOISE, MOST_NOISE = 0.2, 1e6
+NOISE_ACCURACY = 1e-4
+EPSILON_ACCURACY = 1e-7
+LARGEST_EPSILON = 300.0  # a larger one is as good as none
+
+
+def poisson_epsilon(
+    noise_multiplier: float,
+    rate: float,
+    steps: int,
+    delta: float,
+    neighbours: Neighbours = "replace",
+) -> float:
+    """Return an epsilon at `delta` of Poisson-sampled Gaussian steps, possibly adaptive.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        z, at least 0.2: the noise on a sum over the largest norm of one contribution.
+    rate : float
+        q, in (0, 1): the probability with which a step takes a record.
+    steps : int
+        T.
+    delta : float
+        In (0, 1).
+    neighbours : {"replace", "add or remove"}
+        For ``"add or remove"`` the larger of the two directions, each composed by itself.
+
+    Examples
+    --------
+    >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5), 3)
+    2.478
+    >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5, "add or remove"), 3)
+    1.515
+    """
+    _check(rate, steps, delta, neighbours)
+    check_positive("noise_multiplier", noise_multiplier)
+    in_range = LEAST_NOISE <= noise_multiplier <= MOST_NOISE
+    condition = f"from {LEAST_NOISE} to {MOST_NOISE:g}"
+    require(in_range, "noise_multiplier", condition, noise_multiplier)
+    directions: tuple[Direction, ...] = ("replace",)
+    if neighbours == "add or remove":
+        directions = ("remove", "add")
+    return max(
+        _epsilon(_step_law(1 / noise_multiplier, rate, direction), steps, delta)
+        for direction in directions
+    )
+
+
+@lru_cache(maxsize=256)
+def poisson_noise_multiplier(
+    rate: float,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours = "replace",
+) -> float:
+    """Return a noise multiplier at which such steps are (epsilon, delta)-DP; rounded up.
+
+    The parameters are those of `poisson_epsilon`.
+    """
+    _check(rate, steps, delta, neighbours)
+    ApproxDP(epsilon=epsilon, delta=delta)
+
+    def excess(log_noise: float) -> float:
+        return poisson_epsilon(math.exp(log_noise), rate, steps, delta, neighbours) - epsilon
+
+    low = math.log(LEAST_NOISE)
+    if excess(low) <= 0:
+        return LEAST_NOISE
+    high = low + 1.0
+    while excess(high) > 0:
+        high += 1.0
+        require(high <= math.log(MOST_NOISE), "epsilon", "larger at these steps", epsilon)
+    root = float(brentq(excess, max(low, high - 1.0), high, xtol=NOISE_ACCURACY))
+    while excess(root) > 0:
+        root += NOISE_ACCURACY
+    return math.exp(root)
+
+
+def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> None:
+    require(0 < rate < 1, "rate", "above 0 and below 1", rate)
+    check_count("steps", steps)
+    require(steps <= MOST_STEPS, "steps", f"at most {MOST_STEPS:,}", steps)
+    require(0 < delta < 1, "delta", "above 0 and below 1", delta)
+    one_of("neighbours", neighbours, NEIGHBOURS)
+
+
+def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:
+    """Return the loss of a step where its output, in units of its noise, is z."""
+    up = np.log1p(rate * np.expm1(s * z - s * s / 2))
+    if direction == "remove":
+        return np.asarray(up)
+    if direction == "add":
+        return np.asarray(-up)
+    return np.asarray(up - np.log1p(rate * np.expm1(-s * z - s * s / 2)))
+
+
+def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> Vector:
+    """Return the outputs z at which a step has these losses; infinite beyond its range."""
+    if direction == "replace":  # q k y^2 + (1-q)(1-e) y - e q k = 0 for y = exp(s z)
+        k, ratio = math.exp(-s * s / 2), np.exp(losses)
+        b = (1 - rate) * -np.expm1(losses)
+        root = np.abs(b) + np.sqrt(b * b + 4 * (rate * k) ** 2 * ratio)
+        y = np.where(b > 0, 2 * rate * k * ratio / root, root / (2 * rate * k))
+        return np.asarray(np.log(y) / s)
+    signed = losses if direction == "remove" else -losses
+    excess = np.expm1(signed) / rate  # exp(s z - s^2/2) less 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (np.log1p(np.maximum(excess, -1.0)) + s * s / 2) / s
+    return np.asarray(np.where(excess > -1, z, -np.inf))
+
+
+def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
+    """Return the law of the losses of one step."""
+    outputs = np.linspace(-REACH - s, REACH + s, 4001)
+    losses = _losses_at(outputs, s, rate, direction)
+    mixture = (1 - rate) * np.exp(-(outputs**2) / 2) + rate * np.exp(-((outputs - s) ** 2) / 2)
+    density = np.exp(-(outputs**2) / 2) if direction == "add" else mixture
+    density /= density.sum()
+    deviation = math.sqrt(float(density @ losses**2) - float(density @ losses) ** 2)
+    span = float(losses.max() - losses.min())
+    spacing = max(deviation / CELLS_PER_DEVIATION, span / MOST_CELLS)
+    low, high = math.floor(losses.min() / spacing), math.ceil(losses.max() / spacing)
+    ends = spacing * np.arange(low, high + 1, dtype=np.float64)
+    z = _outputs_at(ends, s, rate, direction)
+    sampled, replaced = _masses(z - s), _masses(z + s)
+    plain = _masses(z)
+    mixed = (1 - rate) * plain + rate * sampled
+    if direction == "add":
+        likely, rare, top = -plain, -mixed, float(ndtr(z[-1]))
+        bottom = float(ndtr(-z[0]))
+    else:
+        other = (1 - rate) * plain + rate * replaced
+        likely, rare = mixed, plain if direction == "remove" else other
+        top = float((1 - rate) * ndtr(-z[-1]) + rate * ndtr(s - z[-1]))
+        bottom = float((1 - rate) * ndtr(z[0]) + rate * ndtr(z[0] - s))
+    return LossLaw.of_cells(ends, low, likely, rare, bottom=bottom, lost_mass=top)
+
+
+def _masses(ends: Vector) -> Vector:
+    """Return the normal masses between neighbouring ends; negative where these fall."""
+    low, high = ends[:-1], ends[1:]
+    mirrored = low + high > 0
+    return np.asarray(np.where(mirrored, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
+
+
+def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
+    """Return the least epsilon of at least 0 at which the delta of all steps is at most `delta`."""
+
+    def excess(epsilon: float) -> float:
+        return math.log(max(repeated_delta(law, steps, epsilon), 1e-300) / delta)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+        if high > LARGEST_EPSILON:
+            return math.inf
+    root = float(brentq(excess, 0.0 if high == 1.0 else high / 2, high, xtol=EPSILON_ACCURACY))
+    return root + EPSILON_ACCURACY if excess(root) > 0 else root

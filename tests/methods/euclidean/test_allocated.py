@@ -1,0 +1,161 @@
+"""Private SGD on randomly allocated records: its sampler, its noise, and attacks on two steps."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import chisquare
+
+from dpsco_core.audit.attacks import measured
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.euclidean.allocated import allocated_order, run_allocated
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    Ledger,
+    PureDP,
+    Steps,
+    allocate_steps,
+    allocation_delta,
+    gaussian_rho,
+)
+from dpsco_core.privacy.tradeoff import budget_curve
+from dpsco_core.scenario import Scenario
+
+ALLOCATED = PrivateSgd(sampling="allocated")
+POINT = Scenario(problem="logistic", methods=("sco.private-sgd",), n=400, d=3)
+LINEAR = Scenario(problem="linear", methods=("sco.private-sgd",), n=2, d=1)
+
+
+def two_records(gradient: float) -> Any:
+    """Return two records of the linear problem, of which the second has a gradient of 0."""
+    sample = LINEAR.instance.problem.sample(2, np.random.default_rng(0))
+    return replace(sample, points=DenseRows(np.array([[-gradient], [0.0]])))
+
+
+def test_a_record_takes_each_step_with_the_same_probability_and_by_itself() -> None:
+    rng, steps, n = np.random.default_rng(1), 3, 4
+    counts = np.zeros((steps, steps))
+    for _ in range(9000):
+        order, sizes = allocated_order(n, steps, rng)
+        assert sorted(order.tolist()) == list(range(n)) and sizes.sum() == n
+        taken = np.empty(n, dtype=int)
+        taken[order] = np.repeat(np.arange(steps), sizes)
+        counts[taken[0], taken[3]] += 1
+    assert chisquare(counts.ravel()).pvalue > 1e-3, "uniform pairs: uniform and independent"
+
+
+def test_the_ledger_books_one_whole_and_the_noise_is_certified() -> None:
+    setting = POINT.setting
+    plan = replace(ALLOCATED, allocated_steps=20).plan(setting)
+    ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
+    data = POINT.instance.problem.sample(400, rng)
+    release = replace(ALLOCATED, allocated_steps=20).release(data, plan, ledger, rng)
+    (entry,) = ledger.entries
+    assert ledger.spent() == setting.budget == ApproxDP(epsilon=1.0, delta=1e-6)
+    assert entry.mechanism == "allocated gaussian"
+    assert entry.sensitivity == 2 * plan.losses.lipschitz, "a replaced record moves a sum by 2L"
+    assert entry.noise == plan.noise_std
+    multiplier = plan.noise_std / plan.losses.lipschitz
+    assert (
+        allocation_delta(20, multiplier, 1.0) <= 1e-6 < allocation_delta(20, 0.99 * multiplier, 1.0)
+    )
+    assert release.diagnostics["steps"] == 20 and release.diagnostics["gradient_calls"] == 400
+
+
+def test_it_needs_an_eighth_of_the_noise_of_the_printed_sampler() -> None:
+    setting = replace(POINT, n=100).setting
+    allocated, printed = ALLOCATED.plan(setting), PrivateSgd().plan(setting)
+    assert printed.noise_std / allocated.noise_std == pytest.approx(8.44936 / 1.00175, rel=1e-4)
+
+
+def test_its_error_is_well_below_that_of_the_printed_sampler() -> None:
+    point = replace(POINT, n=1000)
+    problem, setting = point.instance.problem, point.setting
+    errors = []
+    for method in (ALLOCATED, PrivateSgd()):
+        plan, risks = method.plan(setting), []
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            data = problem.sample(1000, rng)
+            release = method.release(data, plan, Ledger(setting.budget), rng)
+            risks.append(problem.excess_risk(release.value).value)
+        errors.append(float(np.mean(risks)))
+    assert errors[0] < 0.6 * errors[1]
+
+
+def test_a_sum_is_divided_by_a_public_number() -> None:
+    """Where the other record is does not change how far a record moves the point."""
+    sample, quiet = two_records(0.5), np.random.default_rng(0)
+    moves = set()
+    for sizes, order in (((2, 0), (0, 1)), ((1, 1), (0, 1)), ((0, 2), (1, 0))):
+        noise = Steps(steps=2, size=1, noise_std=1e-12)
+        made = run_allocated(
+            sample, np.array(order), np.array(sizes), noise, quiet, step_size=0.01, limit=1.0
+        )
+        moves.add(round(float(made.path.points[-1][0] - made.path.points[0][0]), 9))
+    assert moves == {-0.005}  # T/n is 1
+
+
+@pytest.mark.parametrize("budget", [ZCDP(rho=0.5), PureDP(epsilon=1.0)])
+def test_other_budgets_are_refused(budget: Any) -> None:
+    with pytest.raises(NotApplicable):
+        ALLOCATED.plan(replace(POINT.setting, budget=budget))
+
+
+def test_parameters_out_of_range_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="sampling must be"):
+        PrivateSgd(sampling="poisson")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="allocated_steps must be"):
+        PrivateSgd(sampling="allocated", allocated_steps=0)
+    with pytest.raises(InvalidInput, match="allocated_steps must be at most the 400 records"):
+        PrivateSgd(sampling="allocated", allocated_steps=401).plan(POINT.setting)
+
+
+def ratios(
+    gradient: float, steps: int, noise_std: float, runs: int, fault: str, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the logarithm of the likelihood ratio of runs, by the pulls that a path shows."""
+    sample, size = two_records(gradient), 1e-9
+    std = noise_std / 2 if fault == "half the noise" else noise_std  # the attacker knows it
+    pulls = np.empty((runs, steps))
+    for i in range(runs):
+        order, sizes = allocated_order(2, steps, rng)
+        if fault == "a public step":
+            order, sizes = np.array([0, 1]), np.array([1, 1, *[0] * (steps - 2)])
+        elif fault == "every step":
+            order, sizes = np.zeros(steps, dtype=int), np.ones(steps, dtype=int)
+        noise = Steps(steps=steps, size=1, noise_std=std)
+        made = run_allocated(sample, order, sizes, noise, rng, step_size=size, limit=1.0)
+        pulls[i] = -np.diff(made.path.points[:, 0]) / (size * steps / 2)
+    scaled = pulls / std**2
+    if fault == "a public step":
+        return 2 * scaled[:, 0]
+    return np.asarray(logsumexp(scaled, axis=1) - logsumexp(-scaled, axis=1))
+
+
+@pytest.mark.parametrize("steps", [2, 3])
+@pytest.mark.parametrize("fault", ["none", "half the noise", "a public step", "every step"])
+def test_the_best_attack_on_few_steps_refutes_faults_alone(steps: int, fault: str) -> None:
+    """The likelihood ratio at epsilon, where (epsilon, delta)-DP is exact for these two records."""
+    budget = ApproxDP(epsilon=1.0, delta=0.05)
+    multiplier = allocate_steps(steps, 1.0, 0.05).noise_multiplier
+    rng, runs = np.random.default_rng(steps), 2500
+    positive, negative = (ratios(g, steps, multiplier, runs, fault, rng) for g in (1.0, -1.0))
+    attack = measured(
+        budget_curve(budget),
+        false_alarms=int((negative > budget.epsilon).sum()),
+        negatives=runs,
+        misses=int((positive <= budget.epsilon).sum()),
+        positives=runs,
+        confidence=0.999,
+    )
+    assert attack.refutes == (fault != "none")
+    if fault == "none":  # the accountant gives nothing away: the attack is on the edge
+        line = 1 - budget.delta - np.exp(budget.epsilon) * attack.alarm_share
+        assert attack.miss_share == pytest.approx(line, abs=0.04)
+        assert multiplier < 2 / np.sqrt(2 * gaussian_rho(1.0, 0.05))
