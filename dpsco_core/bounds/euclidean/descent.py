@@ -18,6 +18,11 @@ from dpsco_core.problems.base import Setting
 Vector = NDArray[np.float64]
 
 
+def no_noise(t: int, square: float) -> float:
+    """Return the energy of the noise of a step without any."""
+    return 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class RiskOnSet:
     """What the arguments take from a problem: the population risk on its set."""
@@ -101,9 +106,12 @@ def _course(
     """Return `distances`, and the energy of every step's noise at its distance."""
     largest_square = objective.span**2
     square = min(objective.start**2, largest_square)
+    factors = objective.contractions(np.asarray(steps.sizes))
+    if energy is no_noise and bias == 0 and factors.max() <= 1:
+        shrunk = square * np.append(1.0, np.cumprod(factors**2))
+        return shrunk, np.zeros(len(factors))
     squares, energies = [square], []
-    factors = objective.contractions(np.asarray(steps.sizes)).tolist()
-    for t, (size, factor) in enumerate(zip(steps.sizes, factors, strict=True)):
+    for t, (size, factor) in enumerate(zip(steps.sizes, factors.tolist(), strict=True)):
         noise = energy(t, square)
         distance = factor * math.sqrt(square) + size * bias
         square = min(distance**2 + size**2 * noise, largest_square)
