@@ -32,8 +32,8 @@ def lowest_between(
     >>> round(place, 5), round(least, 5)
     (1.0, 0.0)
     """
-    best = runner_up = third = low + _GOLDEN * (high - low)
-    best_value = runner_up_value = third_value = value(best)
+    best = runner_up = oldest = low + _GOLDEN * (high - low)
+    best_value = runner_up_value = oldest_value = value(best)
     step = step_before = 0.0
     for _ in range(_MOST_VALUES - 1):
         middle = 0.5 * (low + high)
@@ -42,9 +42,9 @@ def lowest_between(
             break
         is_golden = True
         if abs(step_before) > room:
-            r = (best - runner_up) * (best_value - third_value)
-            q = (best - third) * (best_value - runner_up_value)
-            p = (best - third) * q - (best - runner_up) * r
+            r = (best - runner_up) * (best_value - oldest_value)
+            q = (best - oldest) * (best_value - runner_up_value)
+            p = (best - oldest) * q - (best - runner_up) * r
             q = 2.0 * (q - r)
             p, q = (-p, q) if q > 0.0 else (p, abs(q))
             r, step_before = step_before, step
@@ -61,14 +61,14 @@ def lowest_between(
         new = value(x)
         if new <= best_value:
             low, high = (best, high) if x >= best else (low, best)
-            third, third_value = runner_up, runner_up_value
+            oldest, oldest_value = runner_up, runner_up_value
             runner_up, runner_up_value = best, best_value
             best, best_value = x, new
             continue
         low, high = (x, high) if x < best else (low, x)
         if new <= runner_up_value or runner_up == best:
-            third, third_value = runner_up, runner_up_value
+            oldest, oldest_value = runner_up, runner_up_value
             runner_up, runner_up_value = x, new
-        elif new <= third_value or third in (best, runner_up):
-            third, third_value = x, new
+        elif new <= oldest_value or oldest in (best, runner_up):
+            oldest, oldest_value = x, new
     return float(best), float(best_value)

@@ -38,20 +38,20 @@ def test_the_steps_are_those_of_scipy() -> None:
             lambda x, a=a: round(x - a, 1) ** 2,
         ):
             traced, places = followed(value)
-            place, least = lowest_between(traced, low, high, tolerance=tolerance)
+            place, lowest = lowest_between(traced, low, high, tolerance=tolerance)
             traced, scipy_places = followed(value)
             with np.errstate(invalid="ignore"):
                 result = minimize_scalar(
                     traced, bounds=(low, high), method="bounded", options={"xatol": tolerance}
                 )
             assert places == scipy_places
-            assert (place, least) == (float(result.x), float(result.fun))
+            assert (place, lowest) == (float(result.x), float(result.fun))
 
 
 def test_a_place_is_as_near_as_the_tolerance_asks() -> None:
-    place, least = lowest_between(lambda x: (x - 1 / 3) ** 2, 0.0, 1.0, tolerance=1e-7)
+    place, lowest = lowest_between(lambda x: (x - 1 / 3) ** 2, 0.0, 1.0, tolerance=1e-7)
     assert place == pytest.approx(1 / 3, abs=1e-7)
-    assert least == (place - 1 / 3) ** 2
+    assert lowest == (place - 1 / 3) ** 2
 
 
 def test_nothing_but_infinity_is_told_as_such() -> None:

@@ -133,7 +133,7 @@ def by_descent(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # of the noise of every step
+    energies: Vector,  # energy of the noise of every step
     squares: Vector,
 ) -> float:
     r"""Bound the risk of an average of the points after steps of :math:`\eta_t\le1/\beta`: 3.3.
@@ -159,7 +159,7 @@ def by_regret(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # of the noise of every step
+    energies: Vector,  # energy of the noise of every step
     squares: Vector,
 ) -> float:
     r"""Bound the risk of the average of the queried points, without smoothness: 3.4.
