@@ -389,7 +389,8 @@ def _makes_slugs(node: ast.SetComp | ast.DictComp) -> bool:
 
 # Names that are made of another slug, each with its reason.
 MAY_TAKE_APART = {
-    "dpsco_core.bounds.euclidean.projected",  # a risk is named after the bound on means
+    "dpsco_core.bounds.euclidean.one_step",  # a risk is named after the bound on means
+    "dpsco_core.bounds.euclidean.projected",  # its risk is named after the bound on means too
     "dpsco_core.bounds.lq.explicit",  # two variants of a bound are named after it
     "dpsco_app.pages.methods.words",  # the slug of an erratum says what it is about
 }

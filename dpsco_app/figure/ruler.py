@@ -229,8 +229,9 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
         ) -> Bools:
             levels = [levels_at(line, left + shift) for shift in (0, width / 2, width)]
             gaps = bottom - np.maximum.reduce(levels), np.minimum.reduce(levels) - bottom - height
-            widest = np.maximum(*gaps)
-            return (widest >= 2) & (widest <= 26)
+            widest: Lengths = np.maximum(*gaps)
+            near: Bools = (widest >= 2) & (widest <= 26)
+            return near
 
         start = float(levels_at(line, np.array(0.1 * place.width)))
         want = (0.05 * place.width, start + 4)

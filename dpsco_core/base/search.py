@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.valley import lowest_between
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -98,12 +98,10 @@ def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
     """Return the minimiser of a function with one valley, and its value; or `NotApplicable`."""
-    minimum = scipy.optimize.minimize_scalar(
-        lambda x: _value(value, x), bounds=(low, high), method="bounded"
-    )
-    if not math.isfinite(float(minimum.fun)):
+    place, lowest = lowest_between(lambda x: _value(value, x), low, high)
+    if not math.isfinite(lowest):
         raise nothing_finite(what)
-    return float(minimum.x), float(minimum.fun)
+    return place, lowest
 
 
 def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
@@ -170,9 +168,7 @@ def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[
     i = int(smallest_index(values))
     if i < 0:
         return math.inf, high
-    bounds = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
-    inner = scipy.optimize.minimize_scalar(
-        value, bounds=bounds, method="bounded", options={"xatol": 1e-3}
-    )
-    candidates = ((float(inner.fun), float(inner.x)), (values[i], float(grid[i])))
+    low, high = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
+    place, lowest = lowest_between(value, low, high, tolerance=1e-3)
+    candidates = ((lowest, place), (values[i], float(grid[i])))
     return smallest_or(candidates, lambda pair: pair[0], candidates[1])

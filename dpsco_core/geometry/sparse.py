@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.geometry.base import Sized, Symmetric, Width
 from dpsco_core.geometry.norms import (
     lq_norm,
@@ -122,12 +122,12 @@ class SparseHull(Sparse):
             math.sqrt(s / d) * chi_mean(d),
             largest_absolute_mean(d),
         )
-        minimum = scipy.optimize.minimize_scalar(
+        _, lowest = lowest_between(
             lambda tau: math.sqrt(s) * tau + math.sqrt(d * _excess_square(tau)),
-            bounds=(0.0, math.sqrt(2 * math.log(d)) + 1),
-            method="bounded",
+            0.0,
+            math.sqrt(2 * math.log(d)) + 1,
         )
-        upper = min(float(minimum.fun), 2 * sparse_width_bound(d, s), chi_mean(d))
+        upper = min(lowest, 2 * sparse_width_bound(d, s), chi_mean(d))
         return Width.from_bounds(self.radius * lower, self.radius * upper)
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, expit, ndtr
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, pure_rho
 
 Conversion = Literal["tight", "paper"]
@@ -150,10 +151,8 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         return 8 * float(np.finfo(float).eps) * (terms + abs(log_order) + log_alpha)
 
     guess = 0.5 * (math.log(log_1_delta + 1e-300) - math.log(rho))
-    minimum = scipy.optimize.minimize_scalar(
-        epsilon_at, bounds=(guess - 12, guess + 12), method="bounded", options={"xatol": 1e-10}
-    )
-    return min(paper, max(0.0, float(minimum.fun) + rounding_at(float(minimum.x))))
+    place, lowest = lowest_between(epsilon_at, guess - 12, guess + 12, tolerance=1e-10)
+    return min(paper, max(0.0, lowest + rounding_at(place)))
 
 
 @lru_cache(maxsize=4096)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import scipy
 
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.geometry.ball import Ball, Box, L1Ball, LqBall
@@ -94,7 +94,5 @@ def _largest(negative: Callable[[float], float]) -> float:
     values = np.array([negative(float(a)) for a in grid])
     best = int(values.argmin())
     low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
-    minimum = scipy.optimize.minimize_scalar(
-        negative, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
-    )
-    return max(-float(minimum.fun), -float(values[best])) * (1 + 1e-12)
+    _, lowest = lowest_between(negative, low, high, tolerance=1e-12)
+    return max(-lowest, -float(values[best])) * (1 + 1e-12)

@@ -22,7 +22,7 @@ from dpsco_core.problems.base import Setting
 ctx.prec = 80
 # How many winning bounds have no enclosure here yet; each has a second implementation elsewhere
 # (docs/verification.md). The number only becomes smaller.
-OPEN = 5
+OPEN = 3
 ENCLOSED: dict[str, Callable[[Setting], arb]] = {}
 Formula = Callable[[Setting, arb], arb]
 T = TypeVar("T", bound=Callable[[Setting], arb])
@@ -50,13 +50,22 @@ def hinge(t: arb, p: float) -> arb:
     return kappa(p) * t ** (1 - arb(p))
 
 
-def entries(setting: Setting, level: arb) -> arb:
-    """The squared error of clipping entries to a level, without its noise."""
+def entry_bias(setting: Setting, level: arb) -> arb:
+    """The bias of clipping entries to a level."""
     d, p = setting.d, setting.moment_order
     centre, edge = hinge(level, p), hinge(level - REACH, p)
     slope = 2 * centre**2 * (arb(p) - 1) / ((1 + level**2).sqrt() if p == 2 else level)
-    bias = (d - 1) * centre**2 + edge**2 + (arb(d).sqrt() - 1) * REACH * slope
-    return arb(d) / setting.n + bias
+    return ((d - 1) * centre**2 + edge**2 + (arb(d).sqrt() - 1) * REACH * slope).sqrt()
+
+
+def entries(setting: Setting, level: arb) -> arb:
+    """The squared error of clipping entries to a level, without its noise."""
+    return arb(setting.d) / setting.n + entry_bias(setting, level) ** 2
+
+
+def clip_bias(setting: Setting, radius: arb) -> arb:
+    d, p = arb(setting.d), setting.moment_order
+    return kappa(p) * d ** (arb(p) / 2) * (radius - REACH) ** (1 - arb(p))
 
 
 def cwme_cdp(setting: Setting, level: arb) -> arb:
@@ -70,45 +79,32 @@ def cwme_pure(setting: Setting, level: arb) -> arb:
 
 
 def clipped(setting: Setting, radius: arb) -> arb:
-    d, p = arb(setting.d), setting.moment_order
-    bias = kappa(p) * d ** (arb(p) / 2) * (radius - REACH) ** (1 - arb(p))
+    d = arb(setting.d)
     noise = 2 * d * radius**2 / (arb(setting.gaussian_rho) * arb(setting.n) ** 2)
-    return (d / setting.n + bias**2 + noise).sqrt()
+    return (d / setting.n + clip_bias(setting, radius) ** 2 + noise).sqrt()
 
 
-def fresh(setting: Setting, radius: arb, steps: int, *, pure: bool) -> arb:
-    """D_0 is 1 and the diameter 2; the radius is beyond R and sqrt(d)."""
-    d, p, b = arb(setting.d), setting.moment_order, setting.n // steps
-    if pure:
-        noise = 4 * d * (d + 1) * radius**2 / (arb(setting.pure_epsilon) * b) ** 2
-    else:
-        noise = 2 * d * radius**2 / (arb(setting.gaussian_rho) * arb(b) ** 2)
-    bias = kappa(p) * d ** (arb(p) / 2) * (radius - REACH) ** (1 - arb(p))
-    square = (REACH + bias) ** 2 + d / b + noise
-    return (square / steps).sqrt() + 2 * bias
+def best_level(formula: Formula, setting: Setting) -> arb:
+    """The best of many levels above R."""
+
+    def value(level: float) -> float:
+        return float(formula(setting, arb(level)).mid())
+
+    best = min((1 + 10 ** (k / 100) for k in range(-100, 400)), key=value)
+    for step in (2000, 40_000):
+        fine = [1 + (best - 1) * 10 ** (k / step) for k in range(-20, 21)]
+        best = min(fine, key=value)
+    return arb(best)
 
 
 def least(formula: Formula, setting: Setting) -> arb:
-    """The ball at the best of many levels above R."""
-    levels = [1 + 10 ** (k / 100) for k in range(-100, 400)]
-    best = min(levels, key=lambda x: float(formula(setting, arb(x)).mid()))
-    fine = [1 + (best - 1) * 10 ** (k / 2000) for k in range(-20, 21)]
-    return min((formula(setting, arb(x)) for x in fine), key=lambda ball: float(ball.mid()))
+    return formula(setting, best_level(formula, setting))
 
 
-def least_fresh(setting: Setting, *, pure: bool) -> arb:
-    counts = sorted({round(1.1**k) for k in range(80)})
-    low = math.sqrt(setting.d) + 1
-
-    def value(one: tuple[int, float]) -> float:
-        return float(fresh(setting, arb(one[1]), one[0], pure=pure).mid())
-
-    pairs = [(t, low * 1.06**k) for t in counts if t <= setting.n for k in range(100)]
-    steps, radius = min(pairs, key=value)
-    near = range(max(1, int(steps / 1.12)), int(steps * 1.12) + 2)
-    fine = [(t, radius * 1.01**k) for t in near for k in range(-6, 7)]
-    steps, radius = min(fine, key=value)
-    return fresh(setting, arb(radius), steps, pure=pure)
+def one_step(formula: Formula, bias: Formula, setting: Setting) -> arb:
+    """Half the error and half the bias at the level of the least error; D_0 is 1."""
+    level = best_level(formula, setting)
+    return (formula(setting, level) + bias(setting, level)) / 2
 
 
 def conjugate(c: arb) -> arb:
@@ -132,14 +128,19 @@ def best_clipped(setting: Setting) -> arb:
     return least(clipped, setting)
 
 
-@encloses("upper.sco.fresh-batches-coordinate")
-def best_fresh(setting: Setting) -> arb:
-    return least_fresh(setting, pure=False)
+@encloses("upper.sco.one-step-cwme-cdp-expected")
+def step_cwme_cdp(setting: Setting) -> arb:
+    return one_step(cwme_cdp, entry_bias, setting)
 
 
-@encloses("upper.sco.fresh-batches-pure-coordinate")
-def best_pure_fresh(setting: Setting) -> arb:
-    return least_fresh(setting, pure=True)
+@encloses("upper.sco.one-step-cwme-pure-expected")
+def step_cwme_pure(setting: Setting) -> arb:
+    return one_step(cwme_pure, entry_bias, setting)
+
+
+@encloses("upper.sco.one-step-clipped-expected-coordinate")
+def step_clipped(setting: Setting) -> arb:
+    return one_step(clipped, clip_bias, setting)
 
 
 def signs_alone(setting: Setting, r: arb, u: arb) -> arb:
@@ -170,6 +171,37 @@ def best_signs_alone(setting: Setting) -> arb:
         near = [(min(1.0, r * step**j), u * step**k) for j in range(-4, 5) for k in range(-4, 5)]
         r, u = max(near, key=value)
     return signs_alone(setting, arb(r), arb(u))
+
+
+@encloses("lower.sco.sampling-signs")
+def sampling_signs(setting: Setting) -> arb:
+    """Signs of a small bias; the sum over counts leaves out positive terms beyond the window."""
+    n, d = setting.n, setting.d
+    largest = 1 / math.sqrt(d) if d > 1 else 0.999  # the mean is in the unit ball
+    width = math.ceil(6 * math.sqrt(n) + 16)
+    counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1)
+
+    def overlap(theta: float) -> float:
+        delta = theta / (1 - theta)
+        up, down = binom.pmf(counts, n, (1 + delta) / 2), binom.pmf(counts, n, (1 - delta) / 2)
+        return min(1.0, float((2 * up * down / np.maximum(up + down, 1e-300)).sum()))
+
+    def value(theta: float) -> float:
+        total = overlap(theta)
+        return theta * total / (1 + math.sqrt(1 - total))
+
+    grid = [largest * 10 ** (-k / 40) for k in range(1, 120)]
+    best = max(grid, key=value)
+    theta = arb(max((min(largest, best * 1.001**k) for k in range(-60, 61)), key=value))
+    delta, total = theta / (1 - theta), arb(0)
+    logs = ((1 + delta).log(), (1 - delta).log())
+    whole = arb(n + 1).lgamma() - n * arb(2).log()
+    for b in counts.tolist():
+        choose = whole - arb(b + 1).lgamma() - arb(n - b + 1).lgamma()
+        up = (choose + b * logs[0] + (n - b) * logs[1]).exp()
+        down = (choose + b * logs[1] + (n - b) * logs[0]).exp()
+        total += 2 * up * down / (up + down)
+    return arb(d).sqrt() * theta * total / (1 + (1 - total).sqrt())
 
 
 @encloses("lower.sco.two-sided-cdp")

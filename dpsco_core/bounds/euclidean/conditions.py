@@ -82,6 +82,11 @@ DISTANCES = _holds(
     "The statement is for squared distances, and this problem's loss is another.",
     lambda setting: setting.constants.structure == "mean",
 )
+LINEAR_LOSS = _holds(
+    "a linear loss",
+    "The statement is for linear losses, and this problem's loss is another.",
+    lambda setting: setting.constants.structure == "linear",
+)
 KNOWN_HESSIANS = _holds(
     "a generalised linear, linear or mean-type loss",
     "The proof of privacy is for generalised linear, linear and mean-type losses, and this "

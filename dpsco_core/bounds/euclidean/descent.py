@@ -10,7 +10,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsco_core.problems.base import Setting
+
+Vector = NDArray[np.float64]
+
+
+def no_noise(t: int, square: float) -> float:
+    """Return the energy of the noise of a step without any."""
+    return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +34,19 @@ class RiskOnSet:
     strong_convexity: float
     interior: bool  # whether the gradient vanishes at the minimiser
 
-    def risk(self, square: float) -> float:
-        """Bound the mean excess risk of a point by its mean squared distance to the minimiser."""
-        linear = self.slope * math.sqrt(square)
-        return min(linear, self.smoothness * square / 2) if self.interior and square else linear
+    def risks(self, squares: Vector) -> Vector:
+        """Bound the mean excess risks of points by mean squared distances to the minimiser."""
+        linear = self.slope * np.sqrt(squares)
+        if not self.interior or math.isinf(self.smoothness):
+            return np.asarray(linear)
+        return np.minimum(linear, self.smoothness * squares / 2)
 
-    def contraction(self, size: float) -> float:
-        r"""Return the most by which an exact step scales distances, :math:`\max_h|1-\eta h|`."""
+    def contractions(self, sizes: Vector) -> Vector:
+        r"""Return the most by which exact steps scale distances, :math:`\max_h|1-\eta h|`."""
         if math.isinf(self.smoothness):
-            return math.inf
-        return max(abs(1 - size * self.strong_convexity), abs(1 - size * self.smoothness))
+            return np.full(len(sizes), math.inf)
+        slow = np.abs(1 - sizes * self.strong_convexity)
+        return np.maximum(slow, np.abs(1 - sizes * self.smoothness))
 
 
 def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
@@ -71,10 +84,10 @@ def risk(
     energy: Callable[[int, float], float],
 ) -> float:
     """Return the least of the bounds that apply (theory/bounds-of-runs.md, 3.2 to 3.4)."""
-    squares = distances(objective, steps, bias, energy)
+    squares, energies = _course(objective, steps, bias, energy)
     bound = by_distance(objective, steps, squares)
     by_steps = by_regret if steps.queried else by_descent
-    return min(bound, by_steps(objective, steps, bias, energy, squares))
+    return min(bound, by_steps(objective, steps, bias, energies, squares))
 
 
 def distances(
@@ -84,32 +97,44 @@ def distances(
 
     .. math:: r_{t+1}^2\le(a_tr_t+\eta_tb)^2+\eta_t^2v_t
     """
+    return [float(square) for square in _course(objective, steps, bias, energy)[0]]
+
+
+def _course(
+    objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
+) -> tuple[Vector, Vector]:
+    """Return `distances`, and the energy of every step's noise at its distance."""
     largest_square = objective.span**2
-    squares = [min(objective.start**2, largest_square)]
-    for t, size in enumerate(steps.sizes):
-        square = squares[-1]
-        distance = objective.contraction(size) * math.sqrt(square) + size * bias
-        squares.append(min(distance**2 + size**2 * energy(t, square), largest_square))
-    return squares
+    square = min(objective.start**2, largest_square)
+    factors = objective.contractions(np.asarray(steps.sizes))
+    if energy is no_noise and bias == 0 and factors.max() <= 1:
+        shrunk = square * np.append(1.0, np.cumprod(factors**2))
+        return shrunk, np.zeros(len(factors))
+    squares, energies = [square], []
+    for t, (size, factor) in enumerate(zip(steps.sizes, factors.tolist(), strict=True)):
+        noise = energy(t, square)
+        distance = factor * math.sqrt(square) + size * bias
+        square = min(distance**2 + size**2 * noise, largest_square)
+        energies.append(noise)
+        squares.append(square)
+    return np.array(squares), np.array(energies)
 
 
-def by_distance(objective: RiskOnSet, steps: Walk, squares: Sequence[float]) -> float:
+def by_distance(objective: RiskOnSet, steps: Walk, squares: Vector) -> float:
     """Bound the risk of an average by that of its points, each by its distance: 3.2."""
-    points = squares[:-1] if steps.queried else squares[1:]
-    pairs = list(zip(steps.weights, points, strict=True))
-    total = math.fsum(steps.weights)
-    spread = math.fsum(w * math.sqrt(s) for w, s in pairs) / total
-    return min(
-        math.fsum(w * objective.risk(s) for w, s in pairs) / total, objective.risk(spread**2)
-    )
+    points, weights = squares[:-1] if steps.queried else squares[1:], np.asarray(steps.weights)
+    total = float(weights.sum())
+    spread = float(weights @ np.sqrt(points)) / total
+    whole = float(weights @ objective.risks(points)) / total
+    return min(whole, float(objective.risks(np.array(spread**2))))
 
 
 def by_descent(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energy: Callable[[int, float], float],
-    squares: Sequence[float],
+    energies: Vector,  # energy of the noise of every step
+    squares: Vector,
 ) -> float:
     r"""Bound the risk of an average of the points after steps of :math:`\eta_t\le1/\beta`: 3.3.
 
@@ -120,41 +145,40 @@ def by_descent(
     """
     if max(steps.sizes) * objective.smoothness > 1 + 1e-12:
         return math.inf
-    # The step before leaves this weight of the distance.
-    total, previous_weight = 0.0, 0.0
-    for t, (size, weight) in enumerate(zip(steps.sizes, steps.weights, strict=True)):
-        if weight == 0:
-            continue
-        square = squares[t]
-        left = weight * (1 - size * objective.strong_convexity) / (2 * size) - previous_weight
-        rest = 1 - size * objective.smoothness
-        factor = min(1.0, 1 / (2 * rest)) if rest > 0 else 1.0
-        total += max(0.0, left) * square + weight * (
-            bias * math.sqrt(squares[t + 1]) + factor * size * energy(t, square)
-        )
-        previous_weight = weight / (2 * size)
-    return total / math.fsum(steps.weights)
+    weights, sizes, counts = _counted(steps)
+    left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
+    left[1:] -= weights[:-1] / (2 * sizes[:-1])  # The step before leaves this weight.
+    rest = np.maximum(1 - sizes * objective.smoothness, 0.5)
+    noises = 1 / (2 * rest) * sizes * energies[counts]
+    total = np.maximum(0.0, left) @ squares[:-1][counts]
+    total += weights @ (bias * np.sqrt(squares[1:][counts]) + noises)
+    return float(total / weights.sum())
 
 
 def by_regret(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energy: Callable[[int, float], float],
-    squares: Sequence[float],
+    energies: Vector,  # energy of the noise of every step
+    squares: Vector,
 ) -> float:
     r"""Bound the risk of the average of the queried points, without smoothness: 3.4.
 
     .. math:: F(w_t)-F^*\le\frac{r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_t+
         \frac{\eta_t}2\big((G+b)^2+v_t\big)
     """
-    total, previous_weight = 0.0, 0.0
-    for t, (size, weight) in enumerate(zip(steps.sizes, steps.weights, strict=True)):
-        if weight == 0:
-            continue
-        square = squares[t]
-        left = weight / (2 * size) - previous_weight
-        pull = min((objective.slope + bias) ** 2 + energy(t, square), steps.pull)
-        total += max(0.0, left) * square + weight * (bias * math.sqrt(square) + size / 2 * pull)
-        previous_weight = weight / (2 * size)
-    return total / math.fsum(steps.weights)
+    weights, sizes, counts = _counted(steps)
+    scales = weights / (2 * sizes)
+    left = scales - np.append(0.0, scales[:-1])
+    points = squares[:-1][counts]
+    pull = np.minimum((objective.slope + bias) ** 2 + energies[counts], steps.pull)
+    total = np.maximum(0.0, left) @ points
+    total += weights @ (bias * np.sqrt(points) + sizes / 2 * pull)
+    return float(total / weights.sum())
+
+
+def _counted(steps: Walk) -> tuple[Vector, Vector, NDArray[np.intp]]:
+    """Return the weights and sizes of the steps that the average counts, and their numbers."""
+    weights = np.asarray(steps.weights)
+    counts = np.flatnonzero(weights)
+    return weights[counts], np.asarray(steps.sizes)[counts], counts

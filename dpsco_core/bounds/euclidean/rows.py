@@ -5,9 +5,9 @@ does not exist an upper bound is infinite, a lower bound 0, and a hypothesis say
 names the method, then the form: nothing for the rate, ``-logs`` with logarithms, ``-paper`` as
 printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven; in l_q,
 ``-generalized`` is that with noise shaped to the norm, ``-paper`` at the parameters of the theorem,
-``-free`` at a step size that knows no distance. After ``projected-`` comes the bound on means from
-which a risk follows. Amid et al. (2022), in Table 1 of Su et al. (2023), has no row: its formula is
-garbled there.
+``-free`` at a step size that knows no distance. After ``projected-`` and ``one-step-`` comes the
+bound on means from which a risk follows. Amid et al. (2022), in Table 1 of Su et al. (2023), has no
+row: its formula is garbled there.
 """
 
 from dpsco_core.bounds.base import Bound
@@ -24,6 +24,7 @@ from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
 from dpsco_core.bounds.euclidean.lower_priors import LOWER_PRIOR_RISKS
 from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
 from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS, STRONG_OBJECTIVE_RISKS
+from dpsco_core.bounds.euclidean.one_step import ONE_STEP_RISKS
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
@@ -44,6 +45,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *SMOOTHED_RISKS,
     *STRONG_COORDINATEWISE_RISKS,
     *PROJECTED_RISKS,
+    *ONE_STEP_RISKS,
     *CLIPPED_RISKS,
     *ITERATIVE_RISKS,
     *PRIVATE_SGD_RISKS,

@@ -17,20 +17,12 @@ from dpsco_core.bounds.euclidean.conditions import (
     SMOOTH,
     STRONGLY_CONVEX,
 )
-from dpsco_core.bounds.euclidean.descent import Walk, risk, risk_on_set
+from dpsco_core.bounds.euclidean.descent import Walk, no_noise, risk, risk_on_set
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.euclidean.sgd import Sgd, SgdSteps
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
-from dpsco_core.problems.base import Constants, Setting
-
-
-def spread_at(constants: Constants, square: float) -> float:
-    """Bound the trace of Cov(g) at a mean squared distance from the minimiser."""
-    if constants.variance_growth == 0:
-        return constants.variance_trace
-    growth_bound = constants.minimum_variance + constants.variance_growth * square
-    return min(growth_bound, constants.variance_trace)
+from dpsco_core.problems.base import Setting
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
@@ -53,12 +45,16 @@ def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
     # The last step takes the records that are left.
     last_batch = plan.setting.n - (count - 1) * descent.batch
 
+    # The trace of Cov(g) is bounded by its growth with the squared distance, and over the set.
+    base = c.minimum_variance if c.variance_growth > 0 else math.inf
+    growth, largest = c.variance_growth, min(c.variance_trace, c.lipschitz**2)
+    batch, last_step = descent.batch, count - 1
+
     def energy(t: int, square: float) -> float:
-        spread = min(spread_at(c, square), c.lipschitz**2)
-        return spread / (descent.batch if t < count - 1 else last_batch)
+        return min(base + growth * square, largest) / (batch if t < last_step else last_batch)
 
     whole = risk(objective, steps, 0.0, energy)
-    optimisation = min(whole, risk(objective, steps, 0.0, lambda t, square: 0.0))
+    optimisation = min(whole, risk(objective, steps, 0.0, no_noise))
     return optimisation, whole - optimisation
 
 

@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import scipy
-
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
+from dpsco_core.base.valley import lowest_between
 
 
 def convex_risk(
@@ -118,11 +117,7 @@ def best_risk(
     grid = [low + (high - low) * i / 48 for i in range(49)]
     values = [value(x) for x in grid]
     i = smallest_or(range(len(grid)), values.__getitem__, 0)
-    minimum = scipy.optimize.minimize_scalar(
-        value,
-        bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 48)]),
-        method="bounded",
-        options={"xatol": 1e-7},
-    )
-    x = float(minimum.x) if minimum.fun < values[i] else grid[i]
+    low, high = grid[max(i - 1, 0)], grid[min(i + 1, 48)]
+    place, lowest = lowest_between(value, low, high, tolerance=1e-7)
+    x = place if lowest < values[i] else grid[i]
     return oracle(offset + math.exp(x)).risk(diameter, gradient_bound)

@@ -11,6 +11,7 @@ import math
 import scipy
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.valley import lowest_between
 
 LOG_2 = math.log(2)
 
@@ -204,13 +205,8 @@ def fano_pure(
     guess = 0.5 * math.log(max(1.0, log_rest) / exponent)
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
-    minimum = scipy.optimize.minimize_scalar(
-        lambda x: -error(float(x)),
-        bounds=(centre - 0.5, centre + 0.5),
-        method="bounded",
-        options={"xatol": 1e-9},
-    )
-    return _risk(separation, squared) * max(error(float(minimum.x)), error(centre))
+    place, _ = lowest_between(lambda x: -error(x), centre - 0.5, centre + 0.5, tolerance=1e-9)
+    return _risk(separation, squared) * max(error(place), error(centre))
 
 
 def mean_squared_count(n: int, p: float) -> float:

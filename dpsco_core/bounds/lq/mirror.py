@@ -6,6 +6,7 @@ the method.
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
@@ -62,16 +63,29 @@ def b4(
 
     Returns optimisation, sampling, noise and bias; their sum is the bound.
     """
-    bias, sampling, noise = inputs.errors(steps, threshold)
-    if not math.isfinite(noise):
-        return VOID
-    weight = best_weight(inputs, steps, sampling + noise) if step_weight is None else step_weight
-    room, start = weight - inputs.smoothness, weight * inputs.divergence / steps
-    if sampling + noise == 0:
-        return start, 0.0, 0.0, inputs.diameter * bias
-    if room <= 0:
-        return VOID
-    return start, sampling / (2 * room), noise / (2 * room), inputs.diameter * bias
+    return _b4_after(inputs, steps, step_weight)(threshold)
+
+
+def _b4_after(
+    inputs: MirrorInputs, steps: int, step_weight: float | None = None
+) -> Callable[[float], Terms4]:
+    """Return `b4` at a number of steps: a search over thresholds asks for many."""
+    errors, smoothness, diameter = inputs.errors_after(steps), inputs.smoothness, inputs.diameter
+
+    def terms(threshold: float) -> Terms4:
+        bias, sampling, noise = errors(threshold)
+        if not math.isfinite(noise):
+            return VOID
+        spread = sampling + noise
+        weight = best_weight(inputs, steps, spread) if step_weight is None else step_weight
+        room, start = weight - smoothness, weight * inputs.divergence / steps
+        if spread == 0:
+            return start, 0.0, 0.0, diameter * bias
+        if room <= 0:
+            return VOID
+        return start, sampling / (2 * room), noise / (2 * room), diameter * bias
+
+    return terms
 
 
 def best_weight(inputs: MirrorInputs, steps: int, spread: float) -> float:
@@ -89,8 +103,10 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
+        terms = _b4_after(inputs, steps)
+
         def value(threshold: float) -> float:
-            return math.fsum(b4(inputs, steps, threshold))
+            return math.fsum(terms(threshold))
 
         log = best_log(
             lambda log: value(inputs.gradient_bound + math.exp(log)),

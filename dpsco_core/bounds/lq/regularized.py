@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-import scipy
-
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import best_count
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.conditions import MINIMUM_INTERIOR, OTHER_PARAMETERS
 from dpsco_core.bounds.lq.conditions import MORE_RECORDS
@@ -121,13 +120,13 @@ def best_b3(inputs: Regularized) -> RegularizedChoice:
     def best(steps: int) -> tuple[float, float]:
         # Outside, the first or the last term alone is above the trivial L ||theta||.
         scale = math.log(inputs.lipschitz / inputs.radius)
-        minimum = scipy.optimize.minimize_scalar(
+        place, least_value = lowest_between(
             lambda log: math.fsum(b3(inputs, steps, math.exp(log))),
-            bounds=(scale - math.log(inputs.n), scale + 5.0),
-            method="bounded",
-            options={"xatol": 1e-4},
+            scale - math.log(inputs.n),
+            scale + 5.0,
+            tolerance=1e-4,
         )
-        return float(minimum.fun), math.exp(float(minimum.x))
+        return least_value, math.exp(place)
 
     try:
         steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, what="number of steps")

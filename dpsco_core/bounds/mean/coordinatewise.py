@@ -11,10 +11,9 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-import scipy
-
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -100,7 +99,7 @@ def high_probability(
         bias = root * hinge_bias(3 * threshold - mean_bound, setting.moment_order)
         return Parts(sampling=sampling, bias=bias, noise=unit * threshold)
 
-    return _at_threshold(parts, Parts.total, setting, tau)
+    return _at_threshold(parts, lambda threshold: parts(threshold).total(), setting, tau)
 
 
 def mean_square(
@@ -131,7 +130,15 @@ def mean_square(
     def parts(threshold: float) -> Parts:
         return squared_parts(setting, blocks, size, threshold, unit * threshold)
 
-    return _at_threshold(parts, Parts.root_sum_square, setting, tau)
+    order = setting.moment_order
+
+    def size_at(threshold: float) -> float:
+        bias = joint_bias(3 * threshold, mean_bound, d, order)
+        if blocks <= 2:
+            return math.hypot(spread, bias, unit * threshold)
+        return math.hypot(spread + bias, unit * threshold)
+
+    return _at_threshold(parts, size_at, setting, tau)
 
 
 def _spread(d: int, blocks: int, size: int) -> float:
@@ -203,21 +210,21 @@ def printed_threshold(setting: Setting, noise: Noise) -> float:
 
 def _at_threshold(
     parts_at: Callable[[float], Parts],
-    size: Callable[[Parts], float],
+    size_at: Callable[[float], float],
     setting: Setting,
     tau: float | None,
 ) -> Parts:
-    """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
+    """Evaluate at `tau`, or at the threshold above R/3 that minimises the size of the bound."""
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
-        minimum = scipy.optimize.minimize_scalar(
-            lambda log_distance: size(parts_at((mean_bound + math.exp(log_distance)) / 3)),
+        place, _ = lowest_between(
+            lambda log_distance: size_at((mean_bound + math.exp(log_distance)) / 3),
             # Below, the bias alone leaves the range of doubles.
-            bounds=(-min(14.0, 600 / setting.moment_order), 35.0),
-            method="bounded",
-            options={"xatol": 1e-7},
+            -min(14.0, 600 / setting.moment_order),
+            35.0,
+            tolerance=1e-7,
         )
-        tau = (mean_bound + math.exp(float(minimum.x))) / 3
+        tau = (mean_bound + math.exp(place)) / 3
     require(tau > 0, "tau", "positive", tau)
     return parts_at(tau).scaled(moment_scale(setting))
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import scipy
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.base.search import smallest_index
+from dpsco_core.base.valley import lowest_between
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
 from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
@@ -151,13 +151,8 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
 def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
     """Return the radius that minimises a convex bound, near where bias and noise balance."""
     centre = math.log(bias.best_radius(slope))
-    minimum = scipy.optimize.minimize_scalar(
-        lambda x: value(math.exp(x)),
-        bounds=(centre - 2, centre + 14),
-        method="bounded",
-        options={"xatol": 1e-8},
-    )
-    return math.exp(float(minimum.x))
+    place, _ = lowest_between(lambda x: value(math.exp(x)), centre - 2, centre + 14, tolerance=1e-8)
+    return math.exp(place)
 
 
 _NAMES = ("sampling", "clipping bias", "privacy noise")

@@ -6,6 +6,7 @@ item gradients.
 """
 
 from dpsco_core.bounds.base import Bound, lettered
+from dpsco_core.bounds.euclidean.one_step import one_step
 from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.user.explicit import EXPLICIT_RISKS
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
@@ -19,11 +20,14 @@ _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
 UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
 USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))
 # Where a bound has a row at its own parameters, that is no larger than the one at those of a run.
-_PROJECTED = tuple(b for b in USER_MEAN_BOUNDS if b.card.privacy != "pure" or b.parameters == "own")
+_PRIVATE_MEANS = tuple(
+    b for b in USER_MEAN_BOUNDS if b.card.privacy != "pure" or b.parameters == "own"
+)
 ALL_USER_BOUNDS: tuple[Bound, ...] = (
     *USER_BOUNDS,
     *USER_MEAN_BOUNDS,
-    *projected(_PROJECTED, "user"),
+    *projected(_PRIVATE_MEANS, "user"),
+    *one_step(_PRIVATE_MEANS, "user"),
     *USER_SPIKES,
     *USER_TRACING,
 )

@@ -25,8 +25,8 @@ BUDGETS: dict[Notion, dict[str, float | None]] = {
 }
 SIZES: dict[str, Any] = {"n": 2000, "d": 10, "p": 2.0}
 NO_USER_UPPER = (
-    "At user level explicit upper bounds are proven for means and squared distances only; for "
-    "other losses there are rates."
+    "At user level explicit upper bounds are proven for means, squared distances and linear losses "
+    "only; for other losses there are rates."
 )
 EXPONENT = 1.5  # q of the geometry lq
 

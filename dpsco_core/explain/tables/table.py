@@ -151,7 +151,7 @@ TABLES: tuple[PaperTable, ...] = (
         key="own",
         title="This library",
         source="What is proven in this library's own notes: the private choice of a clip radius, "
-        "means that are projected as optimisers of squared distances, and lower bounds that bind "
+        "means as optimisers of squared distances and of linear losses, and lower bounds that bind "
         "every (ε, δ)-DP algorithm.",
         holds=lambda c: c.paper in (OWN, ACHARYA_2021),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -74,16 +75,27 @@ class MirrorInputs:
 
         and without B in the second at q = 2. There is no bias where :math:`\tau` is at least L.
         """
-        batch, root, bias = self.n // steps, math.sqrt(self.variance), 0.0
-        if threshold < self.lipschitz:
-            room = threshold - self.gradient_bound
-            require(room > 0, "threshold", "above the bound on the gradient", threshold)
-            ratio = self.gradient_bound / room
-            bias = min(self.variance / room * (1 + ratio), root * max(1.0, ratio))
-            root *= max(1.0, ratio)
-        spread = root if self.space.exponent == 2 else root + bias
-        noise = 4 * min(threshold, self.lipschitz) ** 2 * self.mean_energy(batch)
-        return bias, self.space.kappa * spread**2 / batch, noise
+        return self.errors_after(steps)(threshold)
+
+    def errors_after(self, steps: int) -> Callable[[float], tuple[float, float, float]]:
+        """Return `errors` at a number of steps: a search over thresholds asks for many."""
+        batch, deviation, kappa = self.n // steps, math.sqrt(self.variance), self.space.kappa
+        gradient_bound, variance, lipschitz = self.gradient_bound, self.variance, self.lipschitz
+        energy, is_euclidean = self.mean_energy(batch), self.space.exponent == 2
+
+        def errors(threshold: float) -> tuple[float, float, float]:
+            root, bias = deviation, 0.0
+            if threshold < lipschitz:
+                room = threshold - gradient_bound
+                require(room > 0, "threshold", "above the bound on the gradient", threshold)
+                ratio = gradient_bound / room
+                bias = min(variance / room * (1 + ratio), root * max(1.0, ratio))
+                root *= max(1.0, ratio)
+            spread = root if is_euclidean else root + bias
+            noise = 4 * min(threshold, lipschitz) ** 2 * energy
+            return bias, kappa * spread**2 / batch, noise
+
+        return errors
 
     def check_finite(self) -> None:
         """Refuse where a constant or the noise is infinite: every value would be."""

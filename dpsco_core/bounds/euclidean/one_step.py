@@ -1,0 +1,93 @@
+r"""A private mean, and one step along it, as the minimiser of linear losses.
+
+The gradients of linear losses are records whose mean does not depend on the point. Whoever
+estimates it with a mean square error of at most :math:`E^2` and a bias of norm at most
+:math:`\beta`, and takes one step of length :math:`D_0/E` times the estimate from the centre of the
+set, projected, has a mean excess risk of at most :math:`\frac{D_0}2(E+\beta)`, with :math:`D_0` the
+largest distance of a point of the set from its centre (theory/fresh-batches.md, 3).
+"""
+
+import math
+from collections.abc import Iterable
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.base.law_classes import COORDINATE
+from dpsco_core.base.loss_classes import LINEAR
+from dpsco_core.bounds.base import Bound, Letter, Terms
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, LINEAR_LOSS
+from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
+from dpsco_core.bounds.tools import PARTS, root_sum_square
+from dpsco_core.problems.base import Setting
+
+_BIAS = PARTS[1]
+
+
+def _one_step(row: Bound, area: str) -> Bound:
+    """Return the bound on the excess risk that follows from one on the mean square error."""
+    # The bound on a run may be that of the ball on which its answer is projected: no bias is told.
+    has_bias = row.parameters == "own"
+
+    def terms(setting: Setting) -> Terms:
+        roots = row.evaluate(setting)
+        error = math.hypot(*roots.values())
+        if not math.isfinite(error * setting.constants.diameter):
+            return dict.fromkeys(roots, math.inf)
+        scale = setting.body.reach / 2
+        extra = scale * (roots[_BIAS] if has_bias else error)
+        shares = {
+            name: scale * root * (root / error if error > 0 else 0.0)
+            for name, root in roots.items()
+        }
+        return shares | {_BIAS: shares[_BIAS] + extra}
+
+    card = row.card
+    title = card.name.replace(", proven mean error", "").replace(", proven for this run", "")
+    letters = (
+        Letter("E", "root of the mean square error", row.value),
+        Letter("D_0", "largest distance from the centre of the set", lambda s: s.body.reach),
+        *((Letter(r"\beta", "bias of the clipped mean, a part of E"),) if has_bias else ()),
+        *row.letters,
+    )
+    return Bound(
+        card=BoundCard(
+            slug=f"upper.{area}.one-step-{card.slug.split('.')[2]}",
+            name=f"One step along a mean, {title[:1].lower()}{title[1:]}",
+            paper=OWN,
+            statement="fresh-batches, section 3",
+            summary="The mean excess risk of linear losses after one projected step along a "
+            "private estimate of the mean gradient, every constant proven "
+            f"({card.paper}, {card.statement}). Estimators of means are not among the algorithms "
+            "that run on this problem.",
+            kind="upper",
+            quantity="excess risk",
+            constant="explicit",
+            latex=(r"\frac{D_0}2(E+\beta),\ E=" if has_bias else r"D_0E,\ E=") + card.latex,
+            privacy=card.privacy,
+            loss_class=LINEAR,
+            law_class=COORDINATE,
+            level=card.level,
+            problems=("linear",),
+        ),
+        evaluate=terms,
+        hypotheses=(LINEAR_LOSS, DIAMETER, *row.hypotheses),
+        letters=tuple({letter.token: letter for letter in letters}.values()),
+    )
+
+
+def one_step(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
+    """Return what follows from private rows on the mean square error over coordinate moments.
+
+    They are those whose terms are roots of what adds up to it.
+    """
+    proven = ("upper", "explicit", "expectation", COORDINATE)
+    return tuple(
+        _one_step(row, area)
+        for row in rows
+        if (row.card.kind, row.card.constant, row.card.guarantee, row.card.laws) == proven
+        and row.combine is root_sum_square
+        and row.card.privacy != "none"
+    )
+
+
+# At its own parameters a row on a mean is no larger than at those of a run.
+ONE_STEP_RISKS = one_step((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco")

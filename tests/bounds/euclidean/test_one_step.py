@@ -1,0 +1,216 @@
+"""One step along a private mean: its lemma, its values a second time, and runs below them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.bounds.euclidean.one_step import ONE_STEP_RISKS
+from dpsco_core.catalogue import BOUNDS, bound, make_method
+from dpsco_core.data import Pareto, StudentT
+from dpsco_core.geometry import L2, Geometry
+from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
+from dpsco_core.problems import Linear
+from dpsco_core.problems.base import Setting
+from dpsco_core.scenario import Scenario
+from tests.bounds.euclidean.helpers import setting, with_constants
+from tests.bounds.euclidean.test_projected import smoothed
+from tests.second import second_implementation_of
+from tests.trust.independent import At
+
+Floats = NDArray[np.float64]
+GRID = np.exp(np.linspace(-6, 10, 400_001))
+SETS = (L2, Geometry(kind="l1"), Geometry(kind="linf"), Geometry(kind="simplex"))
+
+
+def linear(order: float, budget: Budget) -> Setting:
+    """Return linear losses in moment units, on a ball of radius 1.5."""
+    return setting(
+        20_000, 9, order, budget, diameter=3.0, mean_gradient_bound=1.2, structure="linear"
+    )
+
+
+def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, float]:
+    """Return the least root of a mean square over a grid, and the bias that it has there."""
+    squares = point.d / point.n + bias**2 + noise
+    best = int(np.argmin(squares))
+    return math.sqrt(squares[best]), float(bias[best])
+
+
+def on_a_ball(point: Setting) -> tuple[float, float]:
+    """Return error and bias of records that are projected on a ball."""
+    known, reach = At(point), point.constants.mean_gradient_bound
+    root = math.sqrt(point.d)
+    bias = known.kappa * root * (root / GRID) ** (known.p - 1)
+    noise = 2 * point.d * (reach + GRID) ** 2 / (known.rho * point.n**2)
+    return least_parts(bias, noise, point)
+
+
+def on_a_cube(point: Setting) -> tuple[float, float]:
+    """Return error and bias of records whose coordinates are clipped."""
+    known, reach, d = At(point), point.constants.mean_gradient_bound, point.d
+    far, step = reach + GRID, 1e-5
+    rise = (known.hinge(far - step) ** 2 - known.hinge(far + step) ** 2) / (2 * step)
+    square = (d - 1) * known.hinge(far) ** 2 + known.hinge(GRID) ** 2
+    scale = 6 * (far / 3) * d / point.n
+    pure = isinstance(point.budget, PureDP)
+    noise = 2 * d * (scale / known.epsilon) ** 2 if pure else scale**2 / (2 * known.rho)
+    return least_parts(np.sqrt(square + (math.sqrt(d) - 1) * reach * rise), noise, point)
+
+
+def smoothly(point: Setting) -> tuple[float, float]:
+    """Return error and bias of smoothed records: at its best level bias and noise are equal."""
+    reach = point.constants.mean_gradient_bound
+    error = smoothed(point, reach)
+    return error, math.sqrt((error**2 - 2 * (point.d + reach**2) / point.n) / 2)
+
+
+@second_implementation_of(
+    "upper.sco.one-step-cwme-cdp-expected",
+    "upper.sco.one-step-cwme-pure-expected",
+    "upper.sco.one-step-smoothed-expected",
+    "upper.sco.one-step-clipped-expected-coordinate",
+)
+@pytest.mark.parametrize("order", [2.0, 4.0])
+def test_the_risk_is_half_the_error_and_the_bias_times_the_reach(order: float) -> None:
+    forms = (on_a_cube, on_a_cube, smoothly, on_a_ball)
+    for row, parts in zip(ONE_STEP_RISKS, forms, strict=True):
+        pure = row.card.privacy == "pure"
+        point = linear(order, PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3))
+        error, bias = parts(point)
+        assert not row.failures(point)
+        assert row.value(point) == pytest.approx(1.5 / 2 * (error + bias), rel=4e-3)
+        assert row.value(point) == pytest.approx(math.fsum(row.terms(point).values()), rel=1e-12)
+
+
+@second_implementation_of(
+    "upper.user.one-step-mean-group-run",
+    "upper.user.one-step-mean-clipped-run",
+)
+@pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
+def test_at_user_level_it_is_the_reach_times_the_bound_on_the_run_of_a_mean(
+    p: float, m: int
+) -> None:
+    point = Scenario(problem="linear", n=500, m=m, d=4, p=p, methods=(), diameter=4.0)
+    n, d, where = point.n, point.d, point.setting
+    reach = where.constants.mean_gradient_bound
+    for name in ("mean-group", "mean-clipped"):
+        plan = make_method(f"user.{name}", "tight", "practical").plan(where)
+        share = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
+        length = math.sqrt(d) * share
+        bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.clip_radius - reach) ** (1 - p)
+        noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * where.gaussian_rho)
+        square = d / (n * m) + min(bias, length + reach) ** 2 + noise
+        row = bound(f"upper.user.one-step-{name}-run")
+        assert not row.failures(where)
+        assert row.value(where) == pytest.approx(2 * math.sqrt(square), rel=1e-12)
+
+
+@second_implementation_of("upper.user.one-step-mean-clipped-pure")
+@pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
+def test_under_pure_dp_it_is_half_the_error_and_the_bias_of_users(p: float, m: int) -> None:
+    where = Scenario(
+        problem="linear", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0
+    ).setting
+    n, d, reach = where.n, where.d, where.constants.mean_gradient_bound
+    share = min(1, math.sqrt((p - 1) / m))
+    room = 0.01 * 1.0002 ** np.arange(60_000)
+    bias = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * share) ** p * room ** (1 - p)
+    noise = d * (d + 1) * (2 * (reach + room) / (n * where.pure_epsilon)) ** 2
+    squares = d / (n * m) + bias**2 + noise
+    best = int(np.argmin(squares))
+    row = bound("upper.user.one-step-mean-clipped-pure")
+    assert not row.failures(where)
+    assert row.value(where) == pytest.approx(math.sqrt(squares[best]) + bias[best], rel=1e-3)
+
+
+@pytest.mark.parametrize("geometry", SETS, ids=str)
+def test_no_step_along_a_mean_has_a_larger_risk_than_its_lemma(geometry: Geometry) -> None:
+    """Over finite laws of the error, whose means are exact; a third of it is reached."""
+    rng, largest = np.random.default_rng(0), 0.0
+    for d in (2, 3, 6):
+        body = geometry.constraint(d, 1.0)
+        for _ in range(150):
+            size, drift = 10 ** rng.uniform(-2, 1, size=2)
+            errors = size * rng.standard_t(3, size=(40, d)) + drift * rng.normal(size=d)
+            if rng.uniform() < 0.5:
+                errors -= errors.mean(axis=0)
+            if rng.uniform() < 0.3:
+                errors = np.outer(rng.choice([-1.0, 1.0], 40), rng.normal(size=d)) * size
+            mean = 10 ** rng.uniform(-2, 1) * rng.normal(size=d)
+            error, bias = math.sqrt((errors**2).sum(axis=1).mean()), errors.mean(axis=0)
+            step = body.reach / error
+            points = np.array([body.project(body.centre - step * (mean + e)) for e in errors])
+            excess = float(points.mean(axis=0) @ mean) + body.support(-mean)
+            largest = max(largest, 2 * excess / body.reach / (error + np.linalg.norm(bias)))
+    assert 0.33 < largest <= 1 + 1e-9
+
+
+def test_of_an_unbiased_mean_half_of_its_bound_is_lost_somewhere() -> None:
+    """In one dimension, with errors of 1 or -1 and a step of length 1 on [-1, 1]."""
+    means = np.linspace(0, 3, 601)
+    answers = (np.clip(-means - 1, -1, 1) + np.clip(1 - means, -1, 1)) / 2
+    assert 0.25 <= float((means * (1 + answers)).max()) <= 0.5
+
+
+@pytest.mark.parametrize("geometry", SETS, ids=str)
+@pytest.mark.parametrize("law", [StudentT, Pareto])
+def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> None:
+    """With clipped means at a radius of their own, which any bound at its best radius is below."""
+    rng, d, n, rho = np.random.default_rng(3), 4, 400, 0.05
+    problem = Linear(
+        distribution=law(d=d, moment_order=2.5, offset=0.4), radius=1.0, geometry=geometry
+    )
+    where, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
+    row, mean_row = (
+        bound(f"upper.{name}clipped-expected-coordinate") for name in ("sco.one-step-", "mean.")
+    )
+    assert not row.failures(where)
+    scale = where.constants.coordinate_moment ** (1 / 2.5)
+    noise = mean_row.terms(where)["privacy noise"] / math.sqrt(d)
+    radius = noise * n * math.sqrt(rho / 2)
+    step, risks = body.reach / mean_row.value(where), []
+    assert radius > scale
+    for _ in range(400):
+        records = -problem.distribution.sample(n, rng).x
+        lengths = np.linalg.norm(records, axis=1, keepdims=True)
+        mean = (records * np.minimum(1, radius / lengths)).mean(axis=0)
+        answer = body.project(body.centre - step * (mean + noise * rng.standard_normal(d)))
+        risks.append(problem.excess_risk(answer).value)
+    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(where)
+    assert geometry != L2 or np.mean(risks) > 0
+
+
+def test_another_loss_and_an_unbounded_set_are_named() -> None:
+    for row in ONE_STEP_RISKS:
+        pure = row.card.privacy == "pure"
+        point = linear(3.0, PureDP(epsilon=1.0) if pure else ZCDP(rho=0.1))
+        assert any(
+            "linear losses" in s for s in row.failures(with_constants(point, structure="mean"))
+        )
+        free = with_constants(point, diameter=math.inf)
+        assert row.failures(free) and row.value(free) == math.inf
+        assert row.card.problems == ("linear",)
+
+
+def test_no_lower_bound_is_above_it() -> None:
+    for order, n, rho in ((2.0, 1000, 0.3), (3.0, 10_000, 0.02), (4.0, 100_000, 1.0)):
+        for geometry in ("l2", "l1", "linf", "simplex"):
+            where = Scenario(
+                problem="linear", methods=(), n=n, d=12, p=order, rho=rho, epsilon=None,
+                delta=None, geometry=geometry,
+            ).setting  # fmt: skip
+            proven = [
+                b.value(where)
+                for b in BOUNDS
+                if b.card.kind == "lower" and b.card.constant == "explicit"
+                and b.card.quantity == "excess risk" and b.card.level == "item"
+                and b.card.privacy in ("none", "zcdp") and not b.card.of_law
+                and "linear" in b.card.problems
+                and not b.failures(where) and not b.set_failure(where)
+            ]  # fmt: skip
+            least = min(row.value(where) for row in ONE_STEP_RISKS if not row.failures(where))
+            assert proven and max(proven) <= least
