@@ -9,7 +9,14 @@ from typing import Any
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import Limits
-from dpsco_core.catalogue import default_methods, distribution_class, methods_for
+from dpsco_core.catalogue import (
+    PROBLEM_SLUGS,
+    default_methods,
+    distribution_class,
+    methods_for,
+    problem_card,
+)
+from dpsco_core.data.ranges import MARGIN_MIN
 from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.runs.cost import cost, fits_limits, too_large
@@ -132,6 +139,12 @@ def _candidates(
     ends = {name: span(name, scenario, limits) for name in RANGED}
     ends["offset"] = (0, smallest_set(scenario) / 2)
     ends["d"] = (distribution_class(scenario.distribution).smallest_d, limits.d)
+    if scenario.problem in PROBLEM_SLUGS and not problem_card(scenario.problem).infinite_variance:
+        ends["p"] = (2.0, ends["p"][1])
+    elif scenario.p < 2:
+        ends["margin"] = (MARGIN_MIN, ends["margin"][1])
+        if scenario.scale != "moment":
+            yield "scale", "moment"
     for field, (low, high) in ends.items():
         value = getattr(scenario, field)
         if value is not None and not low <= value <= high:

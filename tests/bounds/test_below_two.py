@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from dpsco_core.bounds.instances.spikes import largest_probability, mean_power, mean_scale
 from dpsco_core.bounds.mean.below_two import BELOW_TWO_BOUNDS
-from dpsco_core.catalogue import bound
+from dpsco_core.catalogue import bound, make_method
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.below_two import coordinate_costs, norm_costs, sample_mean_error
 from dpsco_core.privacy.budget import ZCDP, PureDP
@@ -375,6 +375,19 @@ def test_clipped_coordinates_have_more_variance_than_one():
     sampling, _ = coordinate_costs(17.0, 2.0, 10_000, 20, 1.5)
     assert sampling**2 == pytest.approx(20 / 10_000 * (17 + 2 / math.sqrt(20)) ** 0.5)
     assert sampling**2 > 4 * 20 / 10_000
+
+
+def test_the_noise_hides_a_record_that_moves_from_one_limit_to_the_other():
+    cdp, pure = at_both(*TABLE[0][0])
+    n, d = cdp.n, cdp.d
+    plan = make_method("mean.cwme-cdp", "tight", "practical").plan(cdp)
+    limit = plan.diagnostics["clip_limit"]
+    assert limit == pytest.approx(17.4778, rel=1e-4)
+    assert plan.noise == pytest.approx(2 * limit * math.sqrt(d) / n / math.sqrt(2 * cdp.rho))
+    plan = make_method("mean.cwme-pure", "tight", "practical").plan(pure)
+    assert plan.noise == pytest.approx(2 * plan.diagnostics["clip_limit"] * d / n / 1.0)
+    plan = make_method("mean.clipped", "tight", "practical").plan(cdp)
+    assert plan.l2_sensitivity == pytest.approx(2 * plan.clip_radius / n)
 
 
 def test_no_bound_is_given_on_the_mean_square_of_the_sample_mean():

@@ -39,7 +39,8 @@ def drowned(bound: Bound) -> Setting:
     known = replace(
         at.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
     )
-    at = replace(at, n=400, d=3, moment_order=3, constants=known)
+    order = 1.5 if "below-two" in bound.card.slug else 3.0
+    at = replace(at, n=400, d=3, moment_order=order, constants=known)
     if bound.card.level == "user":
         at = replace(at, m=3)
     if bound.card.privacy == "pure":

@@ -426,7 +426,7 @@ def test_one_bound_is_printed_and_evaluated_alone(
             "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=nan.",
         ),
         (("--delta", "1"), "delta must be at least 0 and below 1, got delta=1."),
-        (("--p", "1.5"), "p must be at least 2 and at most 50, got p=1.5."),
+        (("--p", "1.05"), "p must be at least 1.1 and at most 50, got p=1.05."),
         (
             ("--problem", "x\ny"),
             f"problem must be one of {', '.join(PROBLEM_SLUGS)}, got problem=x y.",

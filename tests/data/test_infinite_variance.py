@@ -68,6 +68,13 @@ def test_moments_agree_with_a_second_way_to_compute_them(p, margin):
         assert scaled.moment(alpha) == math.inf
 
 
+@each("alpha", (1.1, 1.15, 1.5, 1.9, 2.5))
+def test_moments_of_low_order_have_all_terms_of_their_series(alpha):
+    assert log_centred_pareto_moment(alpha, 0.0) == pytest.approx(0.0, abs=1e-12)
+    half = math.exp(log_centred_pareto_moment(alpha, 0.5))
+    assert half == pytest.approx(pareto_moment(alpha, 0.5), rel=1e-8)
+
+
 def test_the_log_normal_moment_of_low_order_is_known():
     law = LogNormal(d=1, moment_order=1.5)
     assert (1 / law.scale) ** 1.5 == pytest.approx(2.05688, rel=5e-6)

@@ -44,8 +44,15 @@ REFUSED: dict[str, tuple[Scenario, str, Any]] = {
     ),
     "too many trials": (replace(SWEEP, trials=500), "trials", 200),
     "an offset out of the set": (Scenario(offset=3.0), "offset", 2.0),
-    "p below 2": (Scenario(p=1.5), "p", 2),
-    "p is no number": (Scenario(p=float("nan")), "p", 2),
+    "p below its range": (Scenario(p=1.05), "p", 1.1),
+    "p below 2 where gradients need a variance": (
+        Scenario(problem="logistic", methods=("sco.erm",), p=1.5),
+        "p",
+        2,
+    ),
+    "a margin too small below 2": (Scenario(p=1.5, margin=0.01), "margin", 0.05),
+    "a variance of 1 below 2": (Scenario(p=1.5, scale="variance"), "scale", "moment"),
+    "p is no number": (Scenario(p=float("nan")), "p", 1.1),
     "a budget of nothing": (Scenario(epsilon=0.0), "epsilon", 1e-6),
     "a spike in one dimension": (Scenario(distribution="spike", d=1), "d", 2),
     "groups that are not whole": (

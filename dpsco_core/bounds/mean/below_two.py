@@ -113,8 +113,8 @@ def of_coordinatewise(plan: CoordinatewisePlan, release: Release) -> Parts:
 _KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 _NORM = r"\Big[\frac{d(R+R_0)^{2-p}}n+\big(\kappa_pd(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ " + _KAPPA
 _COORDINATE = (
-    r"\Big[\frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p}+(d-1)\psi(0)+\psi(R_0)+"
-    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(a)=\kappa_p^2(T-a)^{2-2p},\ " + _KAPPA
+    r"\Big[\frac dn\Big(\tau+\frac{R_0}{\sqrt d}\Big)^{2-p}+(d-1)\psi(0)+\psi(R_0)+"
+    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(a)=\kappa_p^2(\tau-a)^{2-2p},\ " + _KAPPA
 )
 _BOUND = Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound)
 _CARD = BoundCard(
@@ -181,7 +181,7 @@ def _run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str
     )
 
 
-_RADIUS, _LIMIT = Letter("R", "clip radius"), Letter("T", "limit of the entries")
+_RADIUS, _LIMIT = Letter("R", "clip radius"), Letter(r"\tau", "limit of the entries")
 _NORM_ROW = _row(
     "mean.clipped",
     "Simple clipping",
@@ -194,7 +194,7 @@ _GAUSSIAN_ROW = _row(
     "mean.cwme-cdp",
     "Coordinate-wise, Gaussian",
     "Infinite variance, 2.1",
-    "T" + _COORDINATE % r"\frac{2d^2T^2}{\rho n^2}",
+    r"\tau" + _COORDINATE % r"\frac{2d^2\tau^2}{\rho n^2}",
     "gaussian",
     _LIMIT,
 )
@@ -202,7 +202,7 @@ _LAPLACE_ROW = _row(
     "mean.cwme-pure",
     "Coordinate-wise, Laplace",
     "Infinite variance, 2.1",
-    "T" + _COORDINATE % r"\frac{8d^3T^2}{(\varepsilon n)^2}",
+    r"\tau" + _COORDINATE % r"\frac{8d^3\tau^2}{(\varepsilon n)^2}",
     "laplace",
     _LIMIT,
 )

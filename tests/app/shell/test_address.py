@@ -41,7 +41,7 @@ BAD = {
     "epsilon=-1": "epsilon must be at least",
     "epsilon=nan": "epsilon must be at least",
     "delta=1": "delta must be at least 0 and below 1, got delta=1.",
-    "p=1.5": "p must be at least 2",
+    "p=1.05": "p must be at least 1.1",
     "d=5000": "d must be an integer between 1 and 1,000, got",
     "rho=0": "rho must be at least",
     "offset=3": "offset must be at least 0 and at most 2, got offset=3.",

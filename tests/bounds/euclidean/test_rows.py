@@ -281,6 +281,7 @@ def test_where_everything_holds_little_fails():
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
     # Those of words and of corners need a set that has them.
     loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
+    loud -= {slug for slug in loud if slug.endswith(("-below-two", ".unseen"))}  # p < 2 only
     assert loud == {
         "upper.sco.iterative",  # a claim
         "upper.sco.iterative-logs",
