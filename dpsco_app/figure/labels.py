@@ -7,12 +7,11 @@ from typing import Any
 from dpsco_app.figure.colours import INK, QUIET, translucent
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import (
-    Bools,
-    Lengths,
+    Box,
     Point,
     border,
     free_place,
-    levels_at,
+    level_at,
     moved_apart,
 )
 from dpsco_app.figure.theme import Theme
@@ -55,11 +54,12 @@ def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     edge = [r for r in place.panel.regions if r.key == words.below and words.below]
     below = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
-    def allowed(left: Lengths, bottom: Lengths) -> Bools:
-        fits: Bools = bottom >= words.least * place.height
-        for x in (left, left + size[0]) if below else ():
-            fits &= bottom + size[1] + 5 < levels_at(below, x)
-        return fits
+    def allowed(box: Box) -> bool:
+        left, bottom, width, height = box
+        ends = [level_at(below, x) for x in (left, left + width) if below]
+        return bottom >= words.least * place.height and bottom + height + 5 < min(
+            ends, default=math.inf
+        )
 
     want = (words.want[0] * (place.width - size[0]), words.want[1] * (place.height - size[1]))
     return free_place(size, (place.width, place.height), place.paths, want, allowed)

@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise, product
 
-import numpy as np
-
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
-from dpsco_app.figure.place import Bools, Lengths, border, free_place
+from dpsco_app.figure.place import Box, border, free_place
 from dpsco_app.figure.values import Cells, Figure, Gap, Line
 
 HALO = 0.75  # opacity behind the factor
@@ -337,10 +335,9 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     left = centre + 9 if centre + 9 + width <= place.width else centre - 9 - width
     want = left, low + 0.42 * (high - low) - height / 2 if traces else high + 3
 
-    def beside(left: Lengths, bottom: Lengths) -> Bools:
-        away = np.maximum(left - centre, centre - left - width)
-        is_near: Bools = (away >= 4) & (away <= 16)
-        return is_near & (low - height - 8 <= bottom) & (bottom <= high + 8)
+    def beside(box: Box) -> bool:
+        away = max(box[0] - centre, centre - box[0] - width)
+        return 4 <= away <= 16 and low - height - 8 <= box[1] <= high + 8
 
     others = [path for path in place.paths if {path[0][0], path[-1][0]} != {centre}]
     panel = place.width, place.height

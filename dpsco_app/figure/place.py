@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-Lengths = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, bottom, width, height; up is positive
 Path = Sequence[Point]
@@ -51,13 +49,13 @@ def free_place(
     panel: Point,
     paths: Sequence[Path],
     want: Point,
-    allowed: Callable[[Lengths, Lengths], Bools],
+    allowed: Callable[[Box], bool],
     enough: int = ENOUGH,
 ) -> Point | None:
     """Return the lower left corner of a box inside a panel that keeps clear of all lines.
 
     The nearest one to the wished place, all but as clear as can be up to `enough`; None if there is
-    none. `allowed` is asked once, of all left and lower edges that keep clear.
+    none.
     """
     columns, rows = (np.arange(4, max(5, int(panel[i] - size[i] - 3)), STEP) for i in (0, 1))
     corners = np.stack([g.ravel() for g in np.meshgrid(columns, rows, indexing="ij")], axis=1)
@@ -67,13 +65,12 @@ def free_place(
     clear = np.zeros(len(corners))
     for away in range(1, enough + 1):
         clear[inside(left - away, bottom - away, right + away, top + away) == 0] = away
-    fits = clear >= CLEAR
-    fits[fits] = allowed(*corners[fits].T.astype(float))
-    if not fits.any():
-        return None
     score = clear - 0.02 * np.hypot(*(corners - want).T)
-    best = np.argmax(np.where(fits, score, -np.inf))
-    return float(corners[best, 0]), float(corners[best, 1])
+    for k in np.argsort(-score, kind="stable"):
+        corner = float(corners[k, 0]), float(corners[k, 1])
+        if clear[k] >= CLEAR and allowed((*corner, *size)):
+            return corner
+    return None
 
 
 def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Callable[..., Ints]:
@@ -104,11 +101,10 @@ def border(box: Box) -> Path:
     return ((left, bottom), (right, bottom), (right, top), (left, top), (left, bottom))
 
 
-def levels_at(path: Path, x: Lengths) -> Lengths:
-    """Return the heights of a line at places across, of its ends beyond them."""
+def level_at(path: Path, x: float) -> float:
+    """Return the height of a line at a place across, of its ends beyond them."""
     across, up = zip(*path, strict=True)
-    heights: Lengths = np.interp(x, across, up)
-    return heights
+    return float(np.interp(x, across, up))
 
 
 def extended(
