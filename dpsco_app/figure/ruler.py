@@ -5,12 +5,10 @@ All factors stand over the same dot, whose factor is 1.
 
 from typing import Any
 
-import numpy as np
-
 from dpsco_app.figure.colours import INK, PAGE, translucent
 from dpsco_app.figure.labels import BOLD, LEADER, LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part
-from dpsco_app.figure.place import Bools, Lengths, Path, border, free_place, levels_at, moved_apart
+from dpsco_app.figure.place import Box, border, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
 FACTOR, NAME, NOTE, HEAD = 18.0, 14.5, 13.0, 13.0  # heights of type
@@ -117,7 +115,7 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
 def _behind(place: PanelBox, across: float, value: float) -> str:
     """Return what is behind a factor: the page, or the region that it is in."""
     for region in place.panel.regions:
-        edge = float(levels_at(place.pixels(region.x, region.upper), np.array(across)))
+        edge = level_at(place.pixels(region.x, region.upper), across)
         if not region.lower and place.up(value) < edge - 1:
             return place.theme.colour(region.look.fill)
     return translucent(place.theme.colour(PAGE), HALO)
@@ -132,8 +130,8 @@ def _head(ruler: Ruler, place: PanelBox, across: float, side: float, up: float) 
         max(start, 4.0), place.width + 60 - width if theme.size.ladder else place.width - width - 4
     )
 
-    def near(_: Lengths, bottom: Lengths) -> Bools:
-        return bottom >= up - 4
+    def near(box: Box) -> bool:
+        return box[1] >= up - 4
 
     want = (start, min(up + 10, place.height - height - 2))
     spot = free_place((width, height), (place.width, place.height), place.paths, want, near)
@@ -220,21 +218,13 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
         width, height = _width(rung.name, size) * BOLD, size * 1.25
         line = place.pixels(rung.x, rung.y)
 
-        def beside(
-            left: Lengths,
-            bottom: Lengths,
-            line: Path = line,
-            width: float = width,
-            height: float = height,
-        ) -> Bools:
-            levels = [levels_at(line, left + shift) for shift in (0, width / 2, width)]
-            gaps = bottom - np.maximum.reduce(levels), np.minimum.reduce(levels) - bottom - height
-            widest: Lengths = np.maximum(*gaps)
-            near: Bools = (widest >= 2) & (widest <= 26)
-            return near
+        def beside(box: Box, line: Any = line) -> bool:
+            left, bottom, wide, high = box
+            levels = [level_at(line, a) for a in (left, left + wide / 2, left + wide)]
+            gaps = (bottom - max(levels), min(levels) - bottom - high)
+            return 2 <= max(gaps) <= 26
 
-        start = float(levels_at(line, np.array(0.1 * place.width)))
-        want = (0.05 * place.width, start + 4)
+        want = (0.05 * place.width, level_at(line, 0.1 * place.width) + 4)
         panel = (place.width, place.height)
         spot = free_place((width, height), panel, place.paths, want, beside)
         if spot is None:
