@@ -63,6 +63,7 @@ OTHER_DRAWS = {
     # Records, users and groups in a secret random order, or some of them: sampling.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
+    ("dpsco_core.methods.euclidean.allocated", "integers"),
     ("dpsco_core.methods.access", "permutation"),
     ("dpsco_core.methods.mean.iterative", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
@@ -96,6 +97,7 @@ OTHER_SEARCHES = {
     ("dpsco_core.bounds.mean.coordinatewise", "minimize_scalar"),
     ("dpsco_core.bounds.mean.iterative", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
+    ("dpsco_core.privacy.losses", "minimize_scalar"),
     # For one of the numbers of steps that are compared by the module search.
     ("dpsco_core.bounds.lq.regularized", "minimize_scalar"),
     # Of numbers that are always finite: moments on an interval, distances, an example's rows.

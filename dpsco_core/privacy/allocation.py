@@ -14,7 +14,7 @@ record. What stands here is for replacing one, and exact up to rounding, which o
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -57,9 +57,11 @@ class AllocatedSteps:
         check_positive("largest_norm", largest_norm)
         cost = (self.epsilon, self.delta)
         noise_std = self.noise_multiplier * largest_norm
-        return approximate_entry(
+        entry = approximate_entry(
             "allocated gaussian", label, 2 * largest_norm, noise_std, size, cost
         )
+        # A replaced record stays in its step: one of the sums moves.
+        return replace(entry, disjoint_blocks=self.steps)
 
 
 def allocation_delta(

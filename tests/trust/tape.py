@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.euclidean import private_sgd
+from dpsco_core.methods.euclidean import allocated, private_sgd
 from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import (
@@ -287,6 +287,8 @@ class _Watch:
             return exact
 
         one, many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
+        step = allocated.step_sum
+        patch.setattr(allocated, "step_sum", lambda *a: kept(step(*a)))
         patch.setattr(private_sgd, "clipped_gradient", lambda *a: kept(one(*a)))
         patch.setattr(lp_mirror, "truncated_sum", lambda *a: kept(many(*a)))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.euclidean.lipschitz import clipped_gradient
 from dpsco_core.methods.run import Descended, Path
@@ -64,6 +65,14 @@ def allocated_order(
     return np.argsort(chosen, kind="stable"), sizes
 
 
+def step_sum(sample: Sample, w: Vector, records: NDArray[np.intp], limit: float) -> Vector:
+    """Return the sum of the records' gradients at w, each clipped to the norm `limit`."""
+    total = np.zeros(sample.d)
+    for record in records.tolist():
+        total += clipped_gradient(sample, w, record, limit)
+    return total
+
+
 def run_allocated(
     sample: Sample,
     order: NDArray[np.intp],
@@ -82,8 +91,7 @@ def run_allocated(
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
         for t, count in enumerate(sizes.tolist()):
             pull = noise.noise(1, sample.d, rng)[0]
-            for record in order[start : start + count].tolist():
-                pull += clipped_gradient(sample, w, record, limit)
+            pull += step_sum(sample, w, order[start : start + count], limit)
             start += count
             total += w
             w = sample.constraint.project(w - size * pull)

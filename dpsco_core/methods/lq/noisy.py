@@ -25,6 +25,7 @@ from dpsco_core.methods.euclidean.private_sgd import (
 )
 from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.lq.sentences import ON_L1, lq_card
+from dpsco_core.methods.stage import AMPLIFIED, SmallRun
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 
@@ -161,7 +162,7 @@ class NoisyMirrorDescent(RecordByRecord):
             "methods": ("sco.erm", "sco.private-sgd", "lp.noisy-mirror-descent"),
         },
     )
-    stage = PrivateSgd.stage
+    stage = replace(PrivateSgd.stage, others={"shuffled": SmallRun(scenario=AMPLIFIED)})
     colour = "gold"
     symbol = "hexagon-open"
     dashed = True

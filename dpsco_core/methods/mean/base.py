@@ -10,7 +10,7 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.methods.base import Calibration, Tuning
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.problems.base import Setting
 
 # The failure probability beta of every high-probability statement.
@@ -108,17 +108,6 @@ def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return zcdp_rho(budget.epsilon, budget.delta, "paper")
     return setting.gaussian_rho
-
-
-def laplace_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the epsilon that one release with Laplace noise may spend at the setting's budget.
-
-    ``"tight"``: what it costs exactly, in zCDP too. ``"paper"``: :math:`\sqrt{2\rho}` under zCDP.
-    """
-    budget = setting.budget
-    if calibration == "paper" and isinstance(budget, ZCDP):
-        return math.sqrt(2 * budget.rho)
-    return setting.laplace_epsilon
 
 
 def zhao_share(setting: Setting, calibration: Calibration) -> float:

@@ -24,7 +24,6 @@ from dpsco_core.methods.mean.base import (
     gaussian_share,
     hinge_bias,
     into_ball,
-    laplace_share,
     projection_radius,
     scaled_bound,
 )
@@ -106,8 +105,7 @@ class _Coordinatewise(PrivateMethod):
 
     def plan(self, setting: Setting) -> CoordinatewisePlan:
         n, d, gaussian = setting.n, setting.d, self.noise == "gaussian"
-        shared = gaussian_share if gaussian else laplace_share
-        share = shared(setting, self.calibration)
+        share = gaussian_share(setting, self.calibration) if gaussian else setting.laplace_epsilon
         blocks = self.blocks
         is_printed = self.tuning == "theory" and setting.moment_order >= 2
         if blocks is None:
@@ -247,7 +245,7 @@ class CoordinatewisePure(_Coordinatewise):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
     It also serves the other budgets: epsilon of an (epsilon, delta) budget, and of a zCDP one the
-    epsilon at which Laplace noise has its rho (``"paper"``: :math:`\sqrt{2\rho}`).
+    epsilon at which Laplace noise has its rho.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from dpsco_core.methods.mean.smooth_clip import smooth_table
 from dpsco_core.privacy import Exponential, Ledger
 
 Patch = pytest.MonkeyPatch
-SENSITIVITIES = ("l2_sensitivity", "l1_sensitivity", "sensitivity", "own_noise_std")
+SENSITIVITIES = ("largest_norm", "l2_sensitivity", "l1_sensitivity", "sensitivity", "own_noise_std")
 RECORDS = 41  # records of the data sets that the faults are tried on
 MECHANISMS = "dpsco_core.privacy.mechanisms."
 

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from scipy import stats
+from scipy.optimize import brentq
 
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
@@ -31,10 +32,15 @@ FAMILIES: tuple[Any, ...] = (
 )
 
 
+def largest_laplace(rho: float) -> float:
+    """Return the epsilon at which the divergence of Laplace noise is rho."""
+    return float(brentq(lambda x: x + math.expm1(-x) - rho, 0.1 * math.sqrt(rho), rho + 1))
+
+
 def share(method: Any, budget: Budget) -> float:
     """Return the rho (or epsilon) that the papers give a method, without amplification."""
     if isinstance(method, CoordinatewisePure):
-        return math.sqrt(2 * budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
+        return largest_laplace(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
     if isinstance(budget, ZCDP):
         return budget.rho
     assert isinstance(budget, ApproxDP)
