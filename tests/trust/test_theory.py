@@ -100,8 +100,11 @@ def settings(area: str, count: int, seed: int) -> Iterator[Setting]:
         user = area == "user"
         budgets = ("approx",) if user else ("zcdp", "approx", "pure")
         for i, at in enumerate(sco_helpers.random_settings(count, seed, budgets)):
-            yield replace(at, m=7, n=max(at.n, 2000)) if user else at
-            if i % 3 and not user:
+            point = replace(at, m=7, n=max(at.n, 2000)) if user else at
+            yield point
+            if i % 3 == 0:
+                yield replace(point, constants=replace(point.constants, **FLAT, structure="linear"))
+            elif not user:
                 yield replace(at, constants=replace(at.constants, **FLAT, **ROUGH[i % 3]))
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_core.bounds.euclidean.one_step import ONE_STEP_RISKS
 from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
@@ -81,8 +82,10 @@ def test_a_card_says_what_its_bound_is(bound):
     strong = card.loss_class.strongly_convex
     assert strong or "strong" not in card.name.lower()
     wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
-    of_means = bound in PROJECTED_RISKS
-    one = ("quadratic",) if of_means else (card.instance_problem,)
+    of_means = bound in (*PROJECTED_RISKS, *ONE_STEP_RISKS)
+    one = (card.instance_problem,)
+    if of_means:
+        one = ("quadratic",) if strong else ("linear",)
     assert card.problems == (one if of_means or card.of_law or card.losses else wide)
     if card.kind == "upper":
         assert not card.instance
@@ -312,6 +315,7 @@ def test_where_everything_holds_little_fails():
         "upper.lp.batched-mirror-descent",
         "upper.sco.sgd-run",  # the steps are those for strongly convex risks
         "upper.sco.sgd-run-smooth",
+        *(b.card.slug for b in ONE_STEP_RISKS),  # linear losses only
         *(slug for slug, b in BY_SLUG.items() if b.card.of_law),  # the law is not known
     }
 
