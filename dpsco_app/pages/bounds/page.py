@@ -81,8 +81,8 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     ):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
         if len(in_figure) > FIRST:
-            drawn = f"All {len(in_figure)}" if len(in_figure) <= MOST else f"The best {MOST}"
-            draw_parts({"few": f"The best {FIRST}", "all": drawn}, STATE.key("rows"), "Rows")
+            longest = f"All {len(in_figure)}" if len(in_figure) <= MOST else f"The best {MOST}"
+            draw_parts({"few": f"The best {FIRST}", "all": longest}, STATE.key("rows"), "Rows")
     spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
