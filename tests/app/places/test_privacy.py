@@ -41,6 +41,7 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.pages.users import words as users
+from dpsco_app.parts.controls import PREFIX
 from dpsco_core.audit.engine import FAULTS, Audit, audit_steps, run_audit
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import NotApplicable
@@ -372,3 +373,22 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
         assert method_card(slug).privacy != "none"
+
+
+@pytest.mark.parametrize(
+    ("part", "kept", "gone"),
+    [
+        ("ledger", {"problem", "n", "d", "epsilon"}, set()),
+        ("compose", {"epsilon", "delta"}, {"problem", "p", "n", "d", "geometry", "methods"}),
+        ("audit", set(), {"problem", "p", "n", "d", "epsilon", "delta", "methods"}),
+    ],
+)
+def test_a_part_has_the_controls_that_change_what_it_shows(
+    part: str, kept: set[str], gone: set[str]
+) -> None:
+    page = open_privacy(part=part, runs="2000")
+    widgets = {w.key for kind in ("selectbox", "select_slider") for w in getattr(page, kind)}
+    widgets |= {w.key for w in page.multiselect}
+    keys = {key.removeprefix(PREFIX) for key in widgets if key and key.startswith(PREFIX)}
+    assert kept <= keys, keys
+    assert not gone & keys
