@@ -14,13 +14,13 @@ def named_colours(*, dark: bool) -> str:
 
 
 def words_style(*, dark: bool) -> str:
-    """Return the sheet; the heights of a head are fixed, so that nothing jumps."""
+    """Return the sheet; the height of a single figure's head is fixed, so that nothing jumps."""
     quiet = QUIET[dark]
     return f"""
 .head {{ padding-top: 0.4rem; }}
 .head h1 {{ font-size: 1.0625rem; line-height: 1.5rem; font-weight: 400; color: {quiet};
   padding: 0; margin: 0; }}
-.head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; min-height: 4.125rem; font-weight: 700;
+.head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; font-weight: 700;
   padding: 0; margin: 0.1rem 0 0.4rem; letter-spacing: -0.006em; text-wrap: balance; }}
 .head h2 small {{ font-size: 0.8125rem; font-weight: 400; color: {quiet}; }}
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
@@ -57,7 +57,7 @@ def words_style(*, dark: bool) -> str:
   white-space: nowrap; display: block; }}  /* a table would be as wide as its longest line */
 @media (max-width: 760px) {{
   .head h1 {{ font-size: 0.9375rem !important; }}
-  .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; min-height: 5.25rem; }}
+  .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; }}
   .head h2 br {{ display: none; }}
   .head.single h2 {{ font-size: 1.3rem; line-height: 1.7rem; min-height: 6.8rem; }}
   .head .meaning {{ font-size: 0.8125rem; column-gap: 0.6rem; }}

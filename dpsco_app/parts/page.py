@@ -49,18 +49,18 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
     if state.use is None:
         state.remember(view)
         return view, visit.current().scenario, ""
-    scenario, refused = draw_controls(state)
+    scenario, refused = draw_controls(state, view)
     if scenario is not None:
         view = state.suit(view, scenario)
         state.remember(view, scenario)
     return view, scenario, refused
 
 
-def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
+def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
     use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
-        controls.draw(scenario, use.without, use.problems)
+        controls.draw(scenario, {*use.without, *state.unused_fields(view)}, use.problems)
     try:
         return scenario.validate(DASHBOARD, sampling=use.sampling), ""
     except InvalidInput as problem:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -36,6 +36,8 @@ class PageState(Page[V]):
     has_presets: bool = False  # whether it has presets, or scenes of its own
     # the nearest view that a scenario has: another one may offer less
     fit_view: Callable[[V, Scenario], V] = lambda view, _: view
+    # the fields of a scenario that mean nothing for a view, beside those of the whole page
+    unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:
         KNOWN_SOMEWHERE.update(self.names)

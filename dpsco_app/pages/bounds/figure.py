@@ -4,17 +4,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW
+from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
+from dpsco_app.figure.labels import BOLD, LETTER, TYPE
 from dpsco_app.figure.methods import SIGNS, colour_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
+from dpsco_app.pages.bounds.groups import Group, grouped, select
 from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.simple_figures import log_axis, upright
 from dpsco_core.base.cards import BoundCard
-from dpsco_core.explain.tables.best import by_value, counts
+from dpsco_core.explain.tables.best import counts
 from dpsco_core.explain.tables.table import Row
 
+FIRST = 5  # rows that are seen at first
 MOST = 17  # rows that the figure has room for
+ROOM = 90  # pixels beside the names of the ladder: the ends of their leaders, and the numbers
+MOST_ROOM = 400
+PITCH = 22  # pixels from one row to the next
+LEAST_HEIGHT = 400
 LETTERS = 54  # as wide as the figure on a phone, in small type
 FADED = 0.35  # opacity where a condition fails
 
@@ -25,63 +32,115 @@ def bounds_figure(
     chosen: str,
     start: float = math.nan,
     *,
+    most: int = MOST,
     has_names: bool = False,
 ) -> Figure:
-    """Return the marks of the rows, one a line.
+    """Return the marks of the rows, one a line, below the names of their groups.
 
     The rows have positive, finite values of one quantity, of which `axis` is the title; that with
     the slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the
-    data, if it is to be drawn. With `has_names` each mark bears its name, for a phone, where the
-    ladder is a screen below.
+    data, if it is to be drawn. At most `most` rows are drawn. With `has_names` each mark bears its
+    name, for a phone, where the ladder is a screen below.
     """
-    shown = by_value(rows, MOST)
+    shown = select(rows, most, chosen)
+    groups = grouped(shown, rows)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
     # From a power of ten on, so that there is a number beside the smallest bounds.
     low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
+    is_left = not 0 < start < math.sqrt(low * high)  # where the names of the groups are clear
     lines, names = [], []
-    for rank, row in zip(range(len(shown), 0, -1), shown, strict=True):
-        card, colour = row.bound.card, IMPOSSIBLE.edge
-        if card.kind == "upper":
-            colour = colour_of(card.method) if card.method else WINDOW.ink
-        mark = Line(
-            key=card.slug,
-            name=card.name,
-            x=[row.value],
-            y=[float(rank)],
-            colour=colour,
-            width=0,
-            symbol=symbol_of(card),
-            size=15 if card.slug == chosen else 11,
-            opacity=1.0 if counts(row) else FADED,
-            hover=[_hover(row)],
-        )
-        if has_names:
-            mark = _named(mark, marked(row), math.log(row.value / low) / math.log(high / low))
-        thread = replace(
-            mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="", label=""
-        )
-        lines += [replace(thread, opacity=0.4), mark]
-        names.append(
-            LadderRow(
-                key=card.slug,
-                name=marked(row) if counts(row) else f"({marked(row)})",
-                colour=colour,
-                values=[in_digits(row.value)],
-                end=float(rank),
-                bold=card.slug == chosen,
-                sign=SIGNS["triangle-down" if card.kind == "upper" else "triangle-up"],
+    rank = top = len(shown) + len(groups)
+    for group in groups:
+        head = _head(group, low if is_left else high, rank)
+        lines.append(head)
+        rank -= 1
+        for row, name in zip(group.rows, group.names, strict=True):
+            mark = _mark(row, rank, is_chosen=row.bound.card.slug == chosen)
+            if has_names:
+                mark = _named(mark, name, math.log(row.value / low) / math.log(high / low))
+            thread = replace(
+                mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="", label=""
             )
-        )
-    top = len(shown) + 0.6
+            lines += [replace(thread, opacity=0.4), mark]
+            is_bold = row.bound.card.slug == chosen
+            names.append(_ladder_row(row, name, mark, note=group.title, is_bold=is_bold))
+            rank -= 1
     if 0 < start < math.inf:
         side = 9 if start < math.sqrt(low * high) else -9
-        lines.append(replace(upright(start, 0, top, "without data, worst case"), away=(side, 9)))
-    more = f"{len(shown)} of {len(rows)}, the others below" if len(rows) > len(shown) else "Bounds"
+        guide = upright(start, 0, top + 0.6, "without data, worst case")
+        lines.append(replace(guide, away=(side, 9)))
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],
-        y=Axis(title="", low=0, high=top, ticks=(), log=False),
-        ladder=Ladder(title=more, columns=["value"], rows=names, room=140),
+        y=Axis(title="", low=0, high=top + 0.6, ticks=(), log=False),
+        ladder=Ladder(title=count_shown(shown, rows), columns=["value"], rows=names),
         alt=title(rows),
+    )
+
+
+def count_shown(shown: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Return the head of the ladder: how many bounds are drawn."""
+    return f"{len(shown)} of {len(rows)} bounds" if len(rows) > len(shown) else "Bounds"
+
+
+def room_for_names(figure: Figure) -> int:
+    """Return the pixels that the ladder needs, so that the plot has all the rest."""
+    longest = max((len(row.name) for row in figure.ladder.rows), default=0)
+    return min(MOST_ROOM, ROOM + math.ceil(longest * TYPE * LETTER * BOLD))
+
+
+def height_of(figure: Figure) -> int:
+    """Return the height of the figure on a wide screen: the first five rows are no taller."""
+    return max(LEAST_HEIGHT, 110 + math.ceil(figure.y.high) * PITCH)
+
+
+def _head(group: Group, x: float, rank: int) -> Line:
+    """Return the name of a group, on a line of its own above its rows."""
+    return Line(
+        key=f"group:{group.key}",
+        name=group.title,
+        label=group.title,
+        x=[x],
+        y=[float(rank)],
+        colour=_colour(group.rows[0].bound.card),
+        kind="guide",
+        width=0,
+        away=(1, 0) if x < group.rows[0].value else (-1, 0),
+    )
+
+
+def _colour(card: BoundCard) -> Pair:
+    if card.kind == "lower":
+        return IMPOSSIBLE.edge
+    return colour_of(card.method) if card.method else WINDOW.ink
+
+
+def _mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
+    card = row.bound.card
+    return Line(
+        key=card.slug,
+        name=card.name,
+        x=[row.value],
+        y=[float(rank)],
+        colour=_colour(card),
+        width=0,
+        symbol=symbol_of(card),
+        size=15 if is_chosen else 11,
+        opacity=1.0 if counts(row) else FADED,
+        hover=[_hover(row)],
+    )
+
+
+def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) -> LadderRow:
+    upper = row.bound.card.kind == "upper"
+    return LadderRow(
+        key=mark.key,
+        name=name if counts(row) else f"({name})",
+        colour=mark.colour,
+        values=[in_digits(row.value)],
+        end=mark.y[0],
+        bold=is_bold,
+        sign=SIGNS["triangle-down" if upper else "triangle-up"],
+        note=note,
     )
 
 

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.figure import bounds_figure
+from dpsco_app.pages.bounds.figure import FIRST, MOST, bounds_figure, height_of, room_for_names
 from dpsco_app.pages.bounds.state import (
     FITTING,
     STATE,
@@ -24,6 +24,7 @@ from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
+from dpsco_app.parts.page import draw_parts
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Quantity
@@ -74,18 +75,25 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     in_figure = comparable(all_rows, quantity)
     start = math.nan if gradients else worst_start(point)
     chosen = _chosen(all_rows, in_figure, view.bound)
-    with screen.controls, st.container(horizontal=True, key="bounds_choices"):
+    with (
+        screen.controls,
+        st.container(horizontal=True, vertical_alignment="bottom", key="bounds_choices"),
+    ):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
-        _choose_row(all_rows, chosen, start)
+        if len(in_figure) > FIRST:
+            longest = f"All {len(in_figure)}" if len(in_figure) <= MOST else f"The best {MOST}"
+            draw_parts({"few": f"The best {FIRST}", "all": longest}, STATE.key("rows"), "Rows")
     spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
     screen.say(QUESTION, words.title(in_figure), small)
     if in_figure:
         axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
-        figure = bounds_figure(in_figure, axis, chosen, start, has_names=is_phone)
+        most = FIRST if view.rows == "few" else MOST
+        figure = bounds_figure(in_figure, axis, chosen, start, most=most, has_names=is_phone)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
-        screen.draw(figure, _clicked, phone=NAMED, right=430)
+        size = {"left": 24, "right": room_for_names(figure), "height": height_of(figure)}
+        screen.draw(figure, _clicked, phone=NAMED, **size)
         screen.foot.caption(words.MARKS + words.DASHED * (0 < start < math.inf))
         screen.draw_files(
             figure,
@@ -101,6 +109,7 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         if missing := words.without_row(table):
             st.caption(missing)
     _cover(table)
+    _choose_row(all_rows, chosen, start)
     _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
 
 
@@ -144,7 +153,14 @@ def _choose_row(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
         r.bound.card.slug: f"{r.bound.card.name}: {words.holds_text(r, start)}" for r in all_rows
     }
     st.session_state[ROW] = chosen
-    st.selectbox("Row", names, format_func=names.__getitem__, key=ROW, on_change=_chose, width=430)
+    st.selectbox(
+        "One bound in full",
+        names,
+        format_func=names.__getitem__,
+        key=ROW,
+        on_change=_chose,
+        width=430,
+    )
 
 
 def _chose() -> None:

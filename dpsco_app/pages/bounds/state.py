@@ -28,10 +28,11 @@ FITTING = ""  # the first table with a theorem that holds at the scenario
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows: a table, and the bound that is told in full."""
+    """What the page shows: a table, how many rows of it, and the bound that is told in full."""
 
     table: str = checked(FITTING, one_of, (FITTING, *TABLE_KEYS))
     bound: str = checked("", one_of, ("", *(b.card.slug for b in BOUNDS)))
+    rows: str = checked("few", one_of, ("few", "all"))
 
 
 STATE = PageState(

@@ -31,7 +31,7 @@ MARKS = (
 )
 DASHED = (
     " Dashed: the worst-case error of an answer that ignores the data; an upper bound to its right "
-    "promises nothing."
+    "says nothing."
 )
 NO_EXPERIMENTS = (
     "None of the five papers has an experiments section: all that is measured in this dashboard is "
@@ -65,10 +65,15 @@ def marked(row: Row) -> str:
 
     Rates are drawn with constant 1, and are below or above nothing.
     """
+    return short(row.bound.card) + class_suffix(row)
+
+
+def class_suffix(row: Row) -> str:
+    """Return the end of a bound's name: its narrower class, or that it is not private."""
     card = row.bound.card
     proven = row.here and (card.kind, card.constant) == ("upper", "explicit")
     narrow = proven and COORDINATE not in row.covers
-    name = f"{short(card)}, for {card.laws.short}" if narrow else short(card)
+    name = f", for {card.laws.short}" * narrow
     return name + ", not private" * ((card.kind, card.privacy) == ("upper", "none"))
 
 
@@ -113,8 +118,8 @@ def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
         f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
         f"the table has {len(rows)}."
     ) + "".join(
-        " With the bounds of all tables, the best promise for all data lies between "
-        f"{in_digits(span.low)} and {in_digits(span.high)}, the window of Lower bounds."
+        f" With the bounds of all tables, {in_digits(span.high)} is proven possible for all data, "
+        f"and {in_digits(span.low)} is the proven limit: no private algorithm guarantees less."
         for span in spans
     )
 
@@ -127,7 +132,7 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
         every = sum(r.holds and r.bound.card.kind == "upper" for r in compared)
         count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
-            f"{count} upper bounds that hold promise nothing here: they are above "
+            f"{count} upper bounds that hold say nothing here: they are above "
             f"**{in_digits(start)}**, the worst-case error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
@@ -150,10 +155,10 @@ def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str
     )
     for span in spans:
         text += (
-            f" No theorem promises less for all data than that answer, {in_digits(start)}."
+            f" No theorem proves less than that possible for all data: {in_digits(start)}."
             if span.upper is None
-            else f" The smallest promise for all data is “{short(span.upper.card)}”, "
-            f"{in_digits(span.high)}."
+            else f" The least proven possible for all data is {in_digits(span.high)}, by "
+            f"“{short(span.upper.card)}”."
         )
     return text
 
@@ -227,7 +232,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
 
 
 def holds_text(row: Row, start: float) -> str:
-    """Return whether a row holds here, and whether it promises anything."""
+    """Return whether a row holds here, and whether it says anything."""
     if not row.here:
         return "another problem"
     if not row.holds:

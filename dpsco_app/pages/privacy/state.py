@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.front import links
+from dpsco_app.parts.fields import ALL_CONTROLS
 from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.audit.engine import FAULTS, Audit, Fault
@@ -103,9 +104,17 @@ def ledger_run(scenario: Scenario, method: str) -> Scenario:
     return point.validate(DASHBOARD)
 
 
+def list_unused_fields(view: View) -> tuple[str, ...]:
+    """Return the fields on which a part does not depend: the calculator asks for a budget only."""
+    needed = {"audit": {"seed"}, "ledger": set(ALL_CONTROLS)}
+    budget = {"epsilon", "delta", "rho"}
+    return tuple(field for field in ALL_CONTROLS if field not in needed.get(view.part, budget))
+
+
 STATE = PageState(
     name="privacy",
     default=View(),
+    unused_fields=list_unused_fields,
     use=Use(sampling=False, without=("axis", "grid", "trials")),
 )
 

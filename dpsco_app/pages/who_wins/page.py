@@ -35,10 +35,16 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
-    with screen.controls, st.container(horizontal=True, key="who_wins_choices"):
-        draw_parts(READING_NAMES, READING, "Compare")
-        planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
-        draw_parts(planes, PLANE, "Plane")
+    planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
+    # Two rows of buttons would be more than a visitor takes in beside the map.
+    label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
+    with (
+        screen.controls,
+        st.container(width="content", key="who_wins_choices"),
+        st.popover(label, icon=":material/tune:"),
+    ):
+        draw_parts(READING_NAMES, READING, "Compare", label_visibility="visible")
+        draw_parts(planes, PLANE, "Over", label_visibility="visible")
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
         small = f"An answer that ignores the data: {rounded(without_data(scenario))}. "

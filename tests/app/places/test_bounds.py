@@ -13,7 +13,15 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.front import links
 from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, symbol_of
+from dpsco_app.pages.bounds.figure import (
+    FADED,
+    FIRST,
+    MOST,
+    bounds_figure,
+    room_for_names,
+    symbol_of,
+)
+from dpsco_app.pages.bounds.groups import group_key, grouped, select
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
@@ -59,6 +67,11 @@ def specs(page: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
+def marks_of(page: AppTest) -> list[float]:
+    """Return the values of the marks of the page's figure."""
+    return [t["x"][0] for t in specs(page)[0]["data"] if t.get("mode") == "markers"]
+
+
 def said(page: AppTest, key: str = "bounds_said") -> str:
     return str(page.container(key=key).markdown[0].value)
 
@@ -73,8 +86,10 @@ def test_the_figure_holds_every_comparable_value() -> None:
     marks = {line.key: line for line in panel.lines if line.symbol}
     shown = by_value(drawn, MOST)
     assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST)
+    shown = [r for r in shown if r.bound.card.slug in marks]
+    assert len(shown) >= MOST - 3  # the chosen one, and the best of every group
     heights = []
-    for row in shown:
+    for row in sorted(shown, key=lambda r: -marks[r.bound.card.slug].y[0]):
         mark = marks[row.bound.card.slug]
         assert list(mark.x) == [row.value]
         assert mark.symbol == symbol_of(row.bound.card)
@@ -104,6 +119,47 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
         assert best(every) in [r.value for r in shown_rows if r.bound.card.kind == kind]
     least = floor(drawn)
     assert least in shown_rows
+
+
+def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() -> None:
+    for table in ("kamath", "all"):
+        drawn = comparable(rows_of(MEAN, table), "l2 error")
+        chosen = next(r.bound.card.slug for r in drawn if not counts(r))
+        figure = bounds_figure(drawn, "axis", chosen, most=FIRST)
+        slugs = {row.key for row in figure.ladder.rows}
+        assert len(figure.ladder.rows) == FIRST and chosen in slugs
+        for row in (leading(drawn), floor(drawn)):
+            assert row is not None and row.bound.card.slug in slugs
+        assert figure.ladder.title == f"5 of {len(drawn)} bounds"
+        upper = [r for r in drawn if r.bound.card.slug in slugs and r.bound.card.kind == "upper"]
+        assert all(r.bound.card.privacy != "none" for r in upper)
+    few = drawn[:3]
+    assert {r.bound.card.slug for r in select(few, FIRST, "")} == {r.bound.card.slug for r in few}
+
+
+def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs() -> None:
+    drawn = comparable(rows_of(MEAN, "all"), "l2 error")
+    every = {
+        (group.title, name): row
+        for group in grouped(drawn, drawn)
+        for row, name in zip(group.rows, group.names, strict=True)
+    }
+    assert len(every) == len(drawn)  # no two rows of a group have one name
+    assert every["Simple clipping", "rate"].bound.card.method == "mean.clipped"
+    assert ("Coordinate-wise, Gaussian", "proven at 95 %") in every
+    assert ("Sample mean", "not private") in every
+    assert ("Lower bounds on every (ε, δ)-DP algorithm", "Packing") in every
+    assert ("Lower bounds on every zCDP algorithm", "CDP tracing") in every
+    figure = bounds_figure(drawn, "axis", "")
+    names = {row.key: row.name for row in figure.ladder.rows}
+    assert not any("Coordinate-wise" in name for name in names.values())
+    heads = {line.key: line for line in figure.panels[0].lines if line.key.startswith("group:")}
+    heights = sorted([h.y[0] for h in heads.values()], reverse=True)
+    for row in (r for r in drawn if r.bound.card.slug in names):
+        (end,) = [r.end for r in figure.ladder.rows if r.key == row.bound.card.slug]
+        above = min(y for y in heights if y > end)
+        assert heads[f"group:{group_key(row.bound.card)}"].y[0] == above
+    assert room_for_names(figure) < 400  # more than half of the width is the plot's
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -222,8 +278,11 @@ def test_the_sentence_counts_what_holds() -> None:
     [span] = spans(MEAN)
     counted = words.count_sentence(everything, ())
     together = words.count_sentence(everything, [span])
-    assert together.startswith(counted) and f"{words.in_digits(span.low)} and " in together
-    assert f" and {words.in_digits(span.high)}, the window of Lower bounds." in together
+    assert (
+        together.startswith(counted)
+        and f"{words.in_digits(span.low)} is the proven limit" in together
+    )
+    assert f"{words.in_digits(span.high)} is proven possible for all data" in together
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
@@ -234,8 +293,8 @@ def test_the_sentence_counts_what_holds() -> None:
     above = [r for r in drawn if is_vacuous(r, 0.2)]
     upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
     assert 0 < len(above) < len(upper)
-    assert f"**{len(above)} of the {len(upper)}** upper bounds that hold promise nothing" in text
-    assert "promise nothing" not in words.sentence(drawn, paper_table("zhao"), 1e9)
+    assert f"**{len(above)} of the {len(upper)}** upper bounds that hold say nothing" in text
+    assert "say nothing" not in words.sentence(drawn, paper_table("zhao"), 1e9)
 
 
 def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> None:
@@ -321,7 +380,8 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     drawn = comparable(rows_of(point, "kamath"), "l2 error")
-    assert len(ladder(page)) == min(len(drawn), MOST)
+    assert len(marks_of(page)) == FIRST < len(drawn)
+    assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
     (frame,) = [d.value for d in page.dataframe]
     every = rows_of(point, "kamath")
     here = [r for r in every if r.here]
@@ -341,17 +401,18 @@ def test_the_page_draws_the_table_of_its_address() -> None:
 
 
 def test_users_have_their_own_rows() -> None:
-    page = open_theory(problem="geometric-median", m="100", table="lowy")
+    page = open_theory(problem="geometric-median", m="100", table="lowy", rows="all")
     assert "are hidden at once" in said(page)
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
     checked(page.run())
     assert page.query_params["m"] == "1000"
-    shown = ladder(page)
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = comparable(rows_of(point, "lowy"), "excess risk")
-    assert sorted(v for (v,) in shown.values()) == sorted(
-        words.in_digits(r.value) for r in expected
-    )
+    assert FIRST < len(expected) <= MOST
+    assert sorted(marks_of(page)) == pytest.approx(sorted(r.value for r in expected))
+    page.segmented_control(key=STATE.key("rows")).set_value("few")
+    checked(page.run())
+    assert len(marks_of(page)) == FIRST and "rows" not in page.query_params
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
@@ -420,7 +481,8 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
     [span] = spans(canonical_point(point))
     assert span.upper is not None
     name = words.short(span.upper.card)
-    assert f"The smallest promise for all data is “{name}”, {words.in_digits(span.high)}." in text
+    value = words.in_digits(span.high)
+    assert f"The least proven possible for all data is {value}, by “{name}”." in text
     assert f"ignores the data has an error of at most {words.in_digits(start)}." in text
 
 

@@ -45,6 +45,7 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.pages.users import words as users
+from dpsco_app.parts.controls import PREFIX
 from dpsco_core.audit.attacks import attack
 from dpsco_core.audit.engine import FAULTS, Audit, audit_steps, run_audit
 from dpsco_core.audit.samples import samples
@@ -406,3 +407,22 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
     corner = norm.cdf(norm.isf(max(box.x)) - 1)
     assert (max(box.y) < corner) == achieved.refutes == (fault == "half-noise")
     assert ("Caught" in figure.alt) == achieved.refutes
+
+
+@pytest.mark.parametrize(
+    ("part", "kept", "gone"),
+    [
+        ("ledger", {"problem", "n", "d", "epsilon"}, set()),
+        ("compose", {"epsilon", "delta"}, {"problem", "p", "n", "d", "geometry", "methods"}),
+        ("audit", set(), {"problem", "p", "n", "d", "epsilon", "delta", "methods"}),
+    ],
+)
+def test_a_part_has_the_controls_that_change_what_it_shows(
+    part: str, kept: set[str], gone: set[str]
+) -> None:
+    page = open_privacy(part=part, runs="2000")
+    widgets = {w.key for kind in ("selectbox", "select_slider") for w in getattr(page, kind)}
+    widgets |= {w.key for w in page.multiselect}
+    keys = {key.removeprefix(PREFIX) for key in widgets if key and key.startswith(PREFIX)}
+    assert kept <= keys, keys
+    assert not gone & keys

@@ -1,0 +1,104 @@
+"""How Bounds folds a table: its rows by method or by whom they bind, named by what differs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsco_app.pages.bounds.words import bound_ones, class_suffix, short
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.tables.best import by_value, counts, floor, leading
+from dpsco_core.explain.tables.table import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Rows about one method, or lower bounds on one kind of algorithms, from above."""
+
+    key: str
+    title: str
+    rows: tuple[Row, ...]
+    names: tuple[str, ...]  # what sets each row apart from the others of the group
+
+
+def group_key(card: BoundCard) -> str:
+    """Return what a bound has in common with its group."""
+    if card.kind == "lower":
+        return f"lower:{card.privacy}"
+    return card.method or short(card).split(", ")[0]
+
+
+def group_title(row: Row) -> str:
+    """Return the name of a row's group."""
+    card = row.bound.card
+    if card.kind == "lower":
+        return f"Lower bounds on every {bound_ones(row)}"
+    return method_card(card.method).name if card.method else short(card).split(", ")[0]
+
+
+def select(rows: Sequence[Row], count: int, chosen: str) -> list[Row]:
+    """Return the rows that are seen at first, from above.
+
+    They are the chosen one, the two of the headline, then the best row of each group, those on
+    private methods before the others, and then the best of the rest: `count` of them.
+    """
+    if len(rows) <= count:
+        return by_value(rows, count)
+    bests = [by_value(list(members), 1)[0] for members in _members(rows).values()]
+    wanted = [r for r in rows if r.bound.card.slug == chosen]
+    wanted += [r for r in (leading(rows), floor(rows)) if r is not None]
+    selected = {r.bound.card.slug: r for r in wanted}
+    private = [r for r in bests if counts(r) and r.bound.card.privacy != "none"]
+    for candidates in (private, bests, rows):
+        rest = [r for r in candidates if r.bound.card.slug not in selected]
+        more = by_value(rest, count - len(selected)) if len(selected) < count else []
+        selected |= {r.bound.card.slug: r for r in more}
+    return by_value(list(selected.values()), count)
+
+
+def grouped(shown: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
+    """Return the groups of the rows that are shown, in the order of these.
+
+    What differs in a group is asked of `all_rows`, so that a row has one name.
+    """
+    everyone = _members(all_rows)
+    return [
+        Group(
+            key=key,
+            title=group_title(members[0]),
+            rows=tuple(members),
+            names=tuple(difference(row, everyone[key]) for row in members),
+        )
+        for key, members in _members(shown).items()
+    ]
+
+
+def difference(row: Row, group: Sequence[Row]) -> str:
+    """Return what sets a row apart in its group: its name without what the others share.
+
+    "Simple clipping, rate" is "rate" among the bounds on simple clipping.
+    """
+    card = row.bound.card
+    name = short(card)
+    if card.kind == "lower":
+        return name.removesuffix(", every (ε, δ)").removesuffix(", no privacy")
+    title = group_title(row)
+    if name.startswith(f"{title}, "):
+        left = name.removeprefix(f"{title}, ")
+    else:
+        parts = name.split(", ")
+        alike = [short(r.bound.card).split(", ") for r in group]
+        while len(parts) > 1 and sum(other[0] == parts[0] for other in alike) > 1:
+            alike = [other[1:] for other in alike if other[0] == parts[0] and len(other) > 1]
+            parts = parts[1:]
+        left = ", ".join(parts)
+    suffix = class_suffix(row).removeprefix(", ")
+    if left == title and suffix:
+        return suffix
+    return f"{left}, {suffix}" if suffix else left
+
+
+def _members(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    members: dict[str, list[Row]] = {}
+    for row in rows:
+        members.setdefault(group_key(row.bound.card), []).append(row)
+    return members

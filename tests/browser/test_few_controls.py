@@ -1,0 +1,45 @@
+"""Every page asks one question with few controls, and its headline stands close to what follows."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.responsive import Ready
+from tests.browser.test_first_sight import CONTROLS, LAPTOP, MOST_CONTROLS
+
+PAGES = (
+    "who-wins?reading=rates",
+    "methods",
+    "privacy?part=convert",
+    "privacy?part=subsample",
+    "privacy?part=audit&runs=2000",
+    "geometry?part=noise",
+    "users?part=map&basis=rates",
+    "users?part=feasibility",
+    "bounds",
+    "lower-bounds",
+)
+# From the lowest letter of the headline to what stands below it.
+HOLE = """() => {
+  const answer = document.querySelector(".head h2"), range = document.createRange()
+  range.selectNodeContents(answer)
+  return document.querySelector(".head p").getBoundingClientRect().top
+    - range.getBoundingClientRect().bottom
+}"""
+
+
+@pytest.mark.parametrize(
+    "address", [PAGES[0], *(pytest.param(a, marks=pytest.mark.slow) for a in PAGES[1:])]
+)
+def test_a_page_has_few_controls_and_no_hole_under_its_headline(
+    page: Page, dashboard: str, ready: Ready, address: str
+) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.goto(f"{dashboard}/{address}")
+    expect(page.locator(".head h2")).not_to_be_empty(timeout=60_000)
+    ready(page, seconds=60)
+    assert len(page.locator(".head h1, .head h2").all()) == 2  # one question, one answer
+    controls = page.evaluate(CONTROLS)
+    assert len(controls) <= MOST_CONTROLS, controls
+    assert page.evaluate(HOLE) < 20
