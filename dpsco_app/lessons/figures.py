@@ -45,7 +45,9 @@ AXES = {
     "radius": OVER_RADIUS,
     "look": OVER_RADIUS,
 }
-HEIGHT = 460  # pixels of a figure
+# Pixels of a figure, and of one below it that shares its place.
+HEIGHT, BELOW = 420, 160
+TOP = 34  # pixels above its panel, which has no title
 SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 
 
@@ -56,6 +58,11 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]
+
+
+def heights(count: int) -> tuple[int, ...]:
+    """Return the heights in pixels of a lesson's figures: two of them share the place of one."""
+    return (HEIGHT,) if count == 1 else (HEIGHT - BELOW, BELOW)
 
 
 def room_for_names(figure: Figure) -> int:

@@ -298,9 +298,8 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
         headline=f"At d = {number_text(many)} privacy adds {short(ratio)} times less risk on the "
         "ℓ₁ ball than on the ℓ₂ ball",
         said=f"At d = {number_text(many)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
-        f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
-        f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
-        "ℓ₁ ball. As a multiple of that, which the curves can show, privacy costs "
+        f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} Without privacy the risk is "
+        f"**{short(sampling)} times** smaller on the ℓ₁ ball, so as a multiple of it privacy costs "
         f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
         "times** on the ℓ₂ ball.",
     )
@@ -315,26 +314,23 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     pays, useful = (
         _from_there_on({x: y < other[x] for x, y in filtered.items()}) for other in (plain, blank)
     )
-    few, many = (number_text(m) for m in (min(filtered), max(filtered)))
-    loss, gain = (
-        short(first_height(filtered) / first_height(plain)),
-        short(last_height(plain) / last_height(filtered)),
-    )
+    few, many = min(filtered), next((m for m in filtered if m >= 10 * pays), max(filtered))
+    loss, gain = short(filtered[few] / plain[few]), short(plain[many] / filtered[many])
     since = max((x for x in filtered if x < pays), default=None)
     here = f"**{number_text(pays)}**"
     if since is not None:  # somewhere between two points of the grid
         here = f"**{number_text(since)}** to {here}"
     here = f"once users hold {here} items"
+    late = f" Not before m = **{number_text(useful)}** do they beat the answer 0, without data."
+    late *= useful > few
     never = f" {names[1]} never do." * all(y > blank[x] for x, y in plain.items())
     return LessonFinding(
         answer=pays,
         headline=f"{names[0]} win {here.replace('**', '')}",
         since=since,
         said=f"{names[0]} have the smaller error {here}. "
-        f"At m = {few} their error is **{loss} times** that of {inside(names[1])}; at m = {many} "
-        f"that of {inside(names[1])} is **{gain} times** larger. Not before m = "
-        f"**{number_text(useful)}** do {inside(names[0])} beat the answer 0, which uses no "
-        f"data.{never}",
+        f"At m = {number_text(few)} their error is **{loss} times** that of {inside(names[1])}; "
+        f"at m = {number_text(many)} it is **{gain} times** smaller.{late}{never}",
     )
 
 

@@ -10,6 +10,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
 
 START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
+STEPS = (*SLUGS, HAND_IN)  # in their order, from the first lesson on
 NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
 MOST = 300  # letters of a sentence
 
@@ -51,3 +52,8 @@ def answers_text(given: Mapping[str, Answer]) -> str:
 def name_of(step: str) -> str:
     """Return what a step is called in the list of steps."""
     return NAMES.get(step) or step_name(step)
+
+
+def onward(step: str) -> str:
+    """Return what the button says that leads from a lesson to the step after it."""
+    return "Hand in what you predicted" if step == HAND_IN else f"Next lesson: {name_of(step)}"

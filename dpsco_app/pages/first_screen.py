@@ -32,9 +32,11 @@ class FirstScreen:
         if beside:  # how wide each is stands in the style sheet of all pages, by these keys
             sides = st.container(horizontal=True, key=f"sides_{name}")
             left = sides.container(key=f"first_side_{name}")
-            self.beside = sides.container(key=f"second_side_{name}")
+            self.beside, self.sides = sides.container(key=f"second_side_{name}"), sides
         else:
             left, self.beside = st.container(), st.container()
+            self.sides = st.container()
+        self.left = left
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
         self.ladder, self.foot = left.empty(), st.container()
 

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.lessons import words
-from dpsco_app.lessons.lessons import CLOSE, SLUGS, Answer, Lesson
+from dpsco_app.lessons.lessons import CLOSE, Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
-from dpsco_app.lessons.view import HAND_IN, MOST, name_of
+from dpsco_app.lessons.view import MOST, STEPS, name_of, onward
 from dpsco_app.parts.options import with_units
 from dpsco_app.static_page.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
 
-STEPS = (*SLUGS, HAND_IN)
 RAISED = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\w))")
 
 
@@ -67,13 +66,22 @@ def choices(lesson: Lesson, given: Answer | None) -> str:
     return f"<fieldset><legend>{question}</legend>{boxes}</fieldset>" if boxes else ""
 
 
-def verdict(lesson: Lesson, run: Answered) -> str:
-    """Return what the run says of the prediction, and why, as HTML."""
+def verdict(run: Answered) -> str:
+    """Return what the run says of the prediction, as HTML."""
     kind = "close" if run.verdict.close else "missed"
     return (
         f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
         f"<p>{bold(with_units(run.finding.said))}</p></div>"
+    )
+
+
+def reason(lesson: Lesson) -> str:
+    """Return why a lesson came out as it did, and the way to the next one, as HTML."""
+    follower = STEPS[STEPS.index(lesson.slug) + 1]
+    return (
         f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
+        f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
+        f"{escape(onward(follower))}</button></p>"
     )
 
 

@@ -18,7 +18,7 @@ from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.front.address import Address
 from dpsco_app.front.links import parameters
-from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
+from dpsco_app.lessons.figures import HEIGHT, TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.handle import handle, handle_colours
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
@@ -36,7 +36,7 @@ from dpsco_core.scenario import Scenario
 
 FIGURE = "learn_figure"  # names the place of the figure, for the handle in it
 # Beside its text a figure has less room than on a page of its own.
-SIDE = replace(WIDE, width=780, height=HEIGHT, left=58)
+SIDE = replace(WIDE, width=780, height=HEIGHT, left=58, top=TOP)
 PHONE = replace(COMPACT, left=54)
 SIDE_WIDTH = 560  # pixels; a narrower place gets the figures for phones
 VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
@@ -199,7 +199,8 @@ class Lessons:
         charts, asked = [], None
         if evidence is not None:
             shown = figures(lesson, evidence, title, done=run is not None)
-            charts = [_chart(figure, theme) for figure in shown]
+            places = zip(shown, heights(len(shown)), strict=True)
+            charts = [_chart(figure, theme, height) for figure, height in places]
         if evidence is not None and lesson.numbers:
             asked = handle(lesson, evidence, given.get(slug), finding)
             asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
@@ -210,7 +211,8 @@ class Lessons:
             "choices": parts.choices(lesson, given.get(slug)),
             "handle": asked,
             "predicted": None if slug not in given else lesson.answers.index(given[slug]),
-            "verdict": "" if run is None else parts.verdict(lesson, run),
+            "verdict": "" if run is None else parts.verdict(run),
+            "reason": "" if run is None else parts.reason(lesson),
             "links": parts.ways_on(lesson),
             "score": escape(progress(self.all_answered())),
             "report": "",
@@ -226,6 +228,7 @@ class Lessons:
             "handle": None,
             "predicted": None,
             "verdict": "",
+            "reason": "",
             "links": "",
             "score": "",
             "report": parts.handed_in(done, self.view.sentence),
@@ -243,12 +246,15 @@ class Lessons:
         return LESSON_LIVE if answered else LESSON_PREDICT
 
 
-def _chart(figure: Figure, theme: Theme) -> dict[str, Any]:
-    """Return a figure as the page draws it, with its ladder as a table."""
+def _chart(figure: Figure, theme: Theme, height: int) -> dict[str, Any]:
+    """Return a figure as the page draws it, with its ladder as a table.
+
+    `height` is that of a wide place, in pixels; a phone has its own.
+    """
     size = theme.size
     if size.ladder:
         right = room_for_names(figure) if figure.ladder.rows else 20
-        theme = replace(theme, size=replace(size, right=right))
+        theme = replace(theme, size=replace(size, right=right, height=height))
     table = ladder_table(figure, theme) if figure.ladder.rows else ""
     return {"alt": figure.alt, "table": table, **plotly(figure, theme)}
 

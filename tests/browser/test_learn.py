@@ -144,6 +144,46 @@ def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
     assert "p=4" in page.url
 
 
+SCREENS = {"laptop": ((1400, 900), ""), "projector": ((1920, 1080), "&type=large")}
+HOLE = 60  # the most blank pixels between what stands in one column
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize(
+    "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s not in SLUGS[2:4])) for s in SLUGS]
+)
+def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
+    page: Page, dashboard: str, ready: Ready, slug: str, screen: str
+) -> None:
+    (width, height), large = SCREENS[screen]
+    page.set_viewport_size({"width": width, "height": height})
+
+    def ends(place: Locator) -> tuple[float, float]:
+        box = place.bounding_box()
+        assert box is not None
+        return box["y"], box["y"] + box["height"]
+
+    page.goto(f"{dashboard}/learn?lesson={slug}{large}")
+    drawn = figure(page, "learn")
+    expect(drawn).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("Predict first.")).to_be_visible(timeout=SLOW)
+    ready(page, seconds=60)
+    for place in (drawn, prediction(page, slug), page.locator(".st-key-learn_run")):
+        assert ends(place)[1] <= height
+    first = to_text(BY_SLUG[slug].answers[0])
+    page.goto(f"{dashboard}/learn?lesson={slug}{large}&answers={slug}:{first}")
+    onward = page.locator(".st-key-learn_onward").get_by_role("button")
+    expect(onward).to_be_visible(timeout=SLOW)
+    ready(page, seconds=60)
+    verdict, after = page.locator(".st-key-learn_said"), page.locator(".st-key-learn_after")
+    assert ends(verdict)[1] <= height and ends(onward)[1] <= height
+    lower = page.locator(".st-key-learn_below_figure")
+    above = verdict if lower.count() else page.locator(".st-key-first_side_learn")
+    if lower.count():
+        assert ends(lower)[1] <= height
+    assert 0 <= ends(after)[0] - ends(above)[1] <= HOLE
+
+
 # Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.
 OVERPRINTED = """gd => {
   const names = ".annotation-text, svg.prediction text, .xtick text, .ytick text"

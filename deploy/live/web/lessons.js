@@ -51,6 +51,7 @@ export const showLesson = (next, draw) => {
   become(at("lesson-text"), next.text)
   become(at("choices"), next.choices)
   become(at("verdict"), next.verdict)
+  become(at("reason"), next.reason)
   become(at("ways-on"), next.links)
   become(at("report"), next.report)
   showFigures(next, draw)
@@ -61,7 +62,8 @@ export const showLesson = (next, draw) => {
 
 // `teach` asks the engine, `open` shows the curves at an address; `isLive` says whether there is one.
 export const listenToLessons = ({ teach, open, isLive }) => {
-  at("steps").addEventListener("click", ({ target }) => target.dataset.step && teach("go", target.dataset.step))
+  for (const id of ["steps", "reason"])
+    at(id).addEventListener("click", ({ target }) => target.dataset.step && teach("go", target.dataset.step))
   at("steps").addEventListener("change", ({ target }) => teach("go", target.value))
   at("choices").addEventListener("change", ({ target }) => choose(Number(target.dataset.answer)))
   at("run").addEventListener("click", () => {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsco_app.front import links
 from dpsco_app.lessons import words
-from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
+from dpsco_app.lessons.figures import TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.handle import handle, handle_colours
 from dpsco_app.lessons.lessons import (
@@ -20,7 +20,7 @@ from dpsco_app.lessons.lessons import (
     step_name,
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
-from dpsco_app.lessons.view import HAND_IN, MOST, START, LessonsView, name_of
+from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView, name_of, onward
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.learn import state
@@ -55,8 +55,24 @@ STYLE = """<style>
   font-weight: 600; text-decoration: underline;
 }
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
+/* What comes after the question stands below the figure, where there is room for it. */
+.st-key-learn_after { gap: 0.75rem; max-width: 46rem; }
+.st-key-learn_onward button { padding: 0.6rem 1.25rem; }
+.st-key-learn_onward button p { font-size: 1.05rem; font-weight: 600; }
+.st-key-learn_below_figure, .st-key-learn_below_figure > * { gap: 0; }
+.st-key-learn_below_figure h3 { font-size: 1rem; padding: 0; }
+@media (min-width: 1101px) {
+  .st-key-sides_learn { display: grid; grid-template: auto 1fr / minmax(0, 3fr) minmax(0, 2fr);
+    gap: 0.25rem 2.5rem; }
+  .st-key-sides_learn > :has(> .st-key-second_side_learn) { grid-area: 1 / 2 / 3 / 3; }
+  /* Below two figures there is no room, but beside them there is. */
+  .st-key-sides_learn:has(.st-key-learn_below_figure) {
+    > :has(> .st-key-first_side_learn) { grid-area: 1 / 1 / 3 / 2; }
+    > :has(> .st-key-second_side_learn) { grid-area: 1 / 2; }
+  }
+}
 @media (max-width: 1100px) {  /* below each other, where both would be narrow */
-  :has(> :is(.st-key-first_side_learn, .st-key-second_side_learn)) { flex: 1 0 100% !important; }
+  .st-key-sides_learn > div { flex: 1 0 100% !important; }
 }
 .head p:empty { display: none; }
 @media (min-width: 1101px) {
@@ -110,7 +126,7 @@ def _place(view: LessonsView) -> DeltaGenerator:
     if view.lesson in BY_SLUG:
         at = SLUGS.index(view.lesson)
         _step_button("Back", (START, *SLUGS)[at])
-        _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
+        _step_button("Next", STEPS[at + 1])
     score = st.empty()
     if view.answers:
         st.button("Forget my answers", on_click=state.forget, key="learn_forget")
@@ -157,6 +173,8 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         question = st.empty()
         status = _run_row(lesson)
         verdict_place = st.container(key="learn_said")
+    with screen.sides, st.container(key="learn_after"):
+        reason = st.container()
         _go_on(lesson)
     if lesson.choices:
         _draw_choices(lesson, question)
@@ -169,12 +187,18 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         if state.prediction_of(slug) is None:
             st.markdown("Predict first.")
     screen.say(step_name(slug), title)
-    main, *others = figures(lesson, evidence, title, done=over is not None)
-    right = room_for_names(main)
-    screen.draw(main, width=WIDTHS.get(window.size(), 780), right=right, height=HEIGHT)
+    shown = figures(lesson, evidence, title, done=over is not None)
+    main, *others = shown
+    height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
+    width = WIDTHS.get(window.size(), 780)
+    lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
+    screen.draw(main, **lengths, height=height)
     screen.draw_files(main, setting=setting_line(lesson.scenario))
-    for i, figure in enumerate(others):
-        FirstScreen(f"learn_below_{i}").show_below(figure)
+    for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
+        with screen.left, st.container(key="learn_below_figure"):
+            below = FirstScreen(f"learn_below_{i}")
+            below.head.html(f"<h3>{escape(figure.alt)}</h3>")
+            below.draw(figure, **lengths, height=low)
     if lesson.numbers:
         with question:
             _draw_handle(lesson, evidence, over, fresh=state.path().measured > known)
@@ -182,7 +206,10 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
             box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
+        with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.why}"))
+            follower = STEPS[STEPS.index(slug) + 1]
+            _step_button("Onward", follower, label=onward(follower), type="primary")
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:

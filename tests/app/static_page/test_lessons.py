@@ -15,10 +15,10 @@ import pytest
 from dpsco_app.figure.plotly_script import TRACES
 from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, judge
 from dpsco_app.lessons.measure import measure
-from dpsco_app.lessons.view import HAND_IN, LessonsView
+from dpsco_app.lessons.view import HAND_IN, STEPS, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
-from dpsco_app.static_page.lesson_parts import STEPS, prose
+from dpsco_app.static_page.lesson_parts import prose
 from dpsco_app.static_page.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
 from dpsco_app.static_page.page import OF_LESSONS, LivePage
 from dpsco_app.static_page.words import CURVES
@@ -54,7 +54,7 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     lesson, lessons = BY_SLUG[slug], Lessons()
     lessons.go(slug)
     before = finish(lessons)
-    assert lesson.words.before in before["head"] and before["verdict"] == ""
+    assert lesson.words.before in before["head"] and before["verdict"] == before["reason"] == ""
     assert bool(before["handle"]) == bool(lesson.numbers) != bool(before["choices"])
     assert (before["predicted"] is None and not before["handle"]) or not before["handle"]["trials"]
     lessons.run(slug, 1)
@@ -66,6 +66,8 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     said = judge(lesson, lesson.answers[1], finding).sentence
     assert finding.headline in after["head"].replace("&#x27;", "'")
     assert said.replace("**", "") in after["verdict"].replace("<b>", "").replace("</b>", "")
+    follower = STEPS[STEPS.index(slug) + 1]
+    assert "Why." in after["reason"] and f"data-step='{follower}'" in after["reason"]
     assert after["predicted"] == 1 and after["done"] and "1 of 12" in after["score"]
     if lesson.numbers:
         assert after["handle"]["measured"] and after["handle"]["trials"]
