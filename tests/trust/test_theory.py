@@ -34,7 +34,8 @@ RISES = {
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
     # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
     # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
-    # one or two steps are taken. At their own best parameters the rows fall.
+    # one or two steps are taken. At their own best parameters the rows fall. A plan that left some
+    # records out would not mend it: it would choose them by its model, which falls with n already.
     "upper.sco.fresh-batches-run": 3,
     "upper.sco.fresh-batches-pure-run": 2,
     # Searched for its best probability, with a chance of a hit that is solved for. Measured in 200
