@@ -17,8 +17,8 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-# A line for every bound whose proof was read for p below 2 and holds there, and for every method that
-# runs there: "bound lower.mean.unseen". A row that is not there refuses.
+# A line for every bound whose proof was read for p below 2 and holds there, and for every method
+# that runs there: "bound lower.mean.unseen". A row that is not there refuses.
 REVIEWED = Path(__file__).with_name("below_two.txt").read_text(encoding="utf-8").splitlines()
 
 
