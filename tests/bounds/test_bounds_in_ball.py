@@ -16,6 +16,7 @@ from dpsco_core.methods.base import Plan
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from tests.bounds import test_mean_bounds
+from tests.bounds.helpers import is_below_two
 from tests.folded import one_in
 from tests.trust.test_theory import RISES, larger
 
@@ -39,7 +40,7 @@ def drowned(bound: Bound) -> Setting:
     known = replace(
         at.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
     )
-    order = 1.5 if "below-two" in bound.card.slug else 3.0
+    order = 1.5 if is_below_two(bound) else 3.0
     at = replace(at, n=400, d=3, moment_order=order, constants=known)
     if bound.card.level == "user":
         at = replace(at, m=3)

@@ -15,7 +15,7 @@ from dpsco_core.data import AnyLabels
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS, Absolute
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
-from tests.bounds.helpers import check_fixed_probability, instances_of
+from tests.bounds.helpers import check_fixed_probability, instances_of, is_below_two
 from tests.folded import each, one_in
 
 METHODS = (
@@ -284,7 +284,7 @@ def test_where_everything_holds_little_fails():
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
     # Those of words and of corners need a set that has them.
     loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
-    loud -= {slug for slug in loud if slug.endswith(("-below-two", ".unseen"))}  # p < 2 only
+    loud -= {b.card.slug for b in SCO_BOUNDS if is_below_two(b)}
     assert loud == {
         "upper.sco.iterative",  # a claim
         "upper.sco.iterative-logs",
