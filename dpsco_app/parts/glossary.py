@@ -151,11 +151,11 @@ KL | \mathrm{KL} | Kullback-Leibler divergence |
 ℓq | \ell_q | norm with exponent q | q
   A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
 J | J | what the prior tells |
-  How much is known of the mean before any data, in the proof of a floor.
+  How much is known of the mean before any data, in the proof of a lower bound.
 o | o | overlap |
-  In floors, what the outputs on two data sets have in common at least.
+  In lower bounds, what the outputs on two data sets have in common at least.
 a | a | how far a mean moves, or an overlap |
-  In floors: what two outputs have in common, or how far the mean moves as a law is tilted.
+  In lower bounds: what two outputs have in common, or how far the mean moves as a law is tilted.
 """
 
 # name; then its meaning.
@@ -163,13 +163,18 @@ WORDS = r"""
 Differential privacy
   What comes out is nearly as likely whether or not any one person's data are replaced.
 Pure DP
-  Differential privacy with δ = 0: the factor e to the ε holds for every outcome.
+  Differential privacy with δ = 0: replacing one record changes the probability of an outcome by at
+  most the factor e to the ε, without exception.
 Approximate DP
-  Differential privacy with a small δ, which allows noise with thin tails.
+  Differential privacy in which the factor e to the ε may fail with a small probability δ; this is
+  what allows Gaussian noise.
 zCDP, concentrated DP (CDP)
-  Zero-concentrated differential privacy: replacing a record moves the output's law no further, in
-  Rényi divergences, than if it had Gaussian noise of standard deviation sensitivity/√(2ρ); budgets
-  ρ of several releases add up.
+  Zero-concentrated differential privacy: an output gives a record away no more than Gaussian noise
+  of standard deviation σ does on a value that the record moves by Δ, with ρ = Δ²/(2σ²); less is
+  more private, and the ρ of several releases add up.
+Rényi divergence
+  A measure of how well two laws can be told apart, one for every order α: zCDP allows at most ρα
+  between the outputs before and after a record is replaced, and Gaussian noise has just that.
 DP-SCO, SCO
   Differentially private stochastic convex optimization: learning the parameter with the least
   expected loss, for convex losses, from records that stay private; SCO is the same without privacy.
@@ -246,10 +251,16 @@ Support function
 Projection
   The nearest point of a set.
 Packing
-  Many parameters that are far from each other, although their data look alike.
+  Many parameters that are far from each other, although the data of any two look alike.
 Fano's inequality
-  If the output cannot reveal which of many candidates made the data, any guess is often wrong: so
-  a packing becomes a lower bound.
+  A guessing game: one of N candidates has made the data, and whoever learns only I nats about which
+  is wrong with probability at least 1 − (I + ln 2)/ln N, ¾ at N = 1,000 and I = 1; privacy keeps I
+  small, and a wrong guess is a large error.
+CDP Fano
+  Fano's inequality for zCDP algorithms: their ρ limits the information I in the output, and so
+  gives an error that none of them is below on all data.
+Nat
+  A unit of information: 1 nat is 1.44 bits, and ln N nats tell N candidates apart.
 Spike
   A rare and large record; q is the probability that a record is one.
 Hypercube
@@ -258,12 +269,18 @@ Tracing
   Telling from a released answer whether a given record was used: an accurate answer lets a spy do
   it, a private one may not, and so a private answer cannot be too accurate.
 Window
-  The errors between the best proven lower and upper bound: the best guarantee over all data with
-  this tail is one of them.
-Floor, floor on these data
-  The edge of the red region: what no private algorithm can do better than over all positions of the
-  mean, even one that is told the exact shape of these data.
-Floor near these data
+  On the page Lower bounds: the errors between the proven limit and what is proven possible, one of
+  which is the best guarantee over all data with this tail.
+Hardest data known
+  The data on which the sharpest lower bound is proven: none are known on which privacy costs more.
+Proven possible
+  The least error that some private algorithm is proven to keep on all data with this tail.
+Proven limit, or floor
+  The edge of the red region: no private algorithm can promise a smaller error, on these data over
+  all positions of the mean, even if it is told their exact shape.
+Red region
+  The errors that no private algorithm can promise; its edge is the proven limit.
+Proven limit near these data, or floor near these data
   What no private algorithm can do better than over all laws under which no value of a coordinate
   is more than half as likely again, or less than half as likely, as in these data.
 Lower bound
@@ -278,7 +295,7 @@ Explicit bound
 Rate
   A bound whose constant is unknown and drawn as 1: only its slope means something.
 Hard instance
-  The very data on which a lower bound is proven.
+  The data on which a lower bound is proven.
 Calibration
   How much noise: tight is the least that is proven private, paper the printed constants.
 Tuning

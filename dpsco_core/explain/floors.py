@@ -36,31 +36,31 @@ def no_floor(point: Scenario) -> str:
     >>> no_floor(Scenario(distribution="student-t"))
     ''
     >>> no_floor(Scenario(problem="huber", methods=("sco.erm",)))
-    'No floor on these data is known for this problem: no lower bound is proven for its loss.'
+    'No limit on these data is known for this problem: no lower bound is proven for its loss.'
     """
     if not any(b.card.of_law for b in bounds_for(point.problem, point.level)):
         reason = "no lower bound is proven for its loss"
-        return f"No floor on these data is known for this problem: {reason}."
+        return f"No limit on these data is known for this problem: {reason}."
     if point.distribution in HARD_INSTANCES:
-        return "On a hard instance the floor is the lower bound that is proven on its own prior."
+        return "On a hard instance the proven limit is the lower bound on its own prior."
     law = known_law(point)
     if law is None:
-        return "The floor on these data is proven for means in an ℓ₂ ball, and this set is another."
+        return "The limit on these data is proven for means in an ℓ₂ ball, and this set is another."
     name = distribution_card(point.distribution).name
     if law.lead > 1 and point.problem == Linear.card.slug:
         return UNEQUAL
     shifts = law.shifts
     if shifts is None:
-        return f"{name} does not say what a shift of it tells, so there is no floor on these data."
+        return f"{name} does not say what a shift of it tells: no limit is proven on these data."
     if shifts.edge:
         return (
-            f"No floor is drawn on these data ({name}): whoever is told the exact shape of this "
+            f"No limit is drawn on these data ({name}): whoever is told the exact shape of this "
             "law finds its edge rather than its mean, with a far smaller error than any method "
-            "that is not told. The floor near these data, in the table of bounds, holds here too."
+            "that is not told. The limit near these data, in the table of bounds, holds here too."
         )
     if point.problem == Linear.card.slug and (point.d == 1 or point.offset == 0):
         return (
-            "The floor of the linear loss is over means near that of these data, which must not "
+            "The limit of the linear loss is over means near that of these data, which must not "
             "be 0, in two dimensions or more."
         )
     return ""

@@ -64,7 +64,7 @@ def floor_steps(at: FloorProof) -> tuple[ProofStep, ...]:
             unit="G + J: all that can be known",
         ),
         ProofStep(
-            name="The floor",
+            name="The proven limit",
             why="By Cauchy and Schwarz, with the best F for the mean error, it is at least "
             "$C_d/\\sqrt{G+J}$, where $d-\\frac12\\le C_d<d$. Sampling alone gives "
             f"{brief(at.sampling)}, privacy alone {brief(at.privacy)}; their squares add."

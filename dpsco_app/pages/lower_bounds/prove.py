@@ -169,7 +169,7 @@ def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the floor on the data of the visit and its proof, or why there is none."""
     point, question = replace(scenario, axis=None, grid=(), trials=1), words.QUESTIONS["data"]
     if missing := no_floor(point):
-        screen.say(question, "No floor is known on data of this shape", missing)
+        screen.say(question, "No proven limit is known on data of this shape", missing)
         return
     if point.decay > 0:
         screen.say(question, "This proof is for coordinates of one scale", words.UNEQUAL)

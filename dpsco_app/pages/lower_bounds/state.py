@@ -81,14 +81,14 @@ _SIZES: dict[str, Any] = {"problem": MEAN, "n": 10_000, "d": 200, "p": 4.0, "dia
 SCENES = (
     Scene(
         name="Privacy bites",
-        look_for="ρ = 0.01: the private floor, 0.32, is 2.5 times what 10,000 records cost without "
-        "privacy, 0.127.",
+        look_for="ρ = 0.01: the limit with privacy, 0.32, is 2.5 times what 10,000 records cost "
+        "without privacy, 0.127.",
         changes=_SIGNS,
         scenario=_SIZES | {"rho": 0.01, "epsilon": None, "delta": None},
     ),
     Scene(
         name="Statistics bites",
-        look_for="ρ = 2: the concentrated floor, 0.030, falls below the 0.127 that sampling "
+        look_for="ρ = 2: the limit of zCDP algorithms, 0.030, falls below the 0.127 that sampling "
         "alone costs. Privacy of this strength is not what limits the accuracy.",
         changes=_SIGNS,
         scenario=_SIZES | {"rho": 2.0, "epsilon": None, "delta": None},
@@ -103,7 +103,7 @@ SCENES = (
     ),
     Scene(
         name="Pure costs more",
-        look_for="Pure DP at ε = 1: its floor is 0.227, that of the concentrated algorithms it "
+        look_for="Pure DP at ε = 1: its proven limit is 0.227, that of the zCDP algorithms it "
         "implies (ρ = ½) 0.054. Laplace noise pays for the dimension d, Gaussian noise for √d.",
         changes=_SIGNS,
         scenario=_SIZES | {"rho": None, "epsilon": 1.0, "delta": 0.0},

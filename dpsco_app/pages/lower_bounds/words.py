@@ -86,8 +86,8 @@ ABOUT_FLOOR = (
     "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
 )
 UNEQUAL = (
-    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
-    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
+    "At a decay of the scales above 0 the proven limit weights the coordinates: its value is on "
+    "Explore and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
 )
 WHOSE_FLOOR = (
     "It binds the worst position, and the average over the prior. No bound can bind one "
@@ -116,8 +116,9 @@ carry that much.
   bound ends where its mean would leave R.
 - **Sampling alone** is the best bound on every algorithm, private or not, for means within R
   (signs with hidden biases).
-- **The window**: the best proven upper bound divided by the floor, for one class: coordinates with
-  a p-th moment of at most 1, means of norm at most R. Upper bounds may use no more than that.
+- **The window**: the best proven upper bound divided by the proven limit, for one class:
+  coordinates with a p-th moment of at most 1, means of norm at most R. Upper bounds may use no more
+  than that.
 - The bounds: Kamath, Liu and Zhang (2022), Theorem 1.4 and Lemma 6.3, with explicit constants; the
   hypercube is a sharper variant of Lemma 6.3 with the same ingredients. Fano by distance and
   two-sided information are proven in theory/bounds-everywhere.md, 4 and 1.
@@ -146,7 +147,7 @@ def standing_words(here: Standing) -> tuple[str, str]:
     small = (
         f"{where}, the best proven method, “{method_card(first.upper.card.method).name}”, "
         f"guarantees {brief(first.ceiling)}, {short_text(here.ratio(first.notion), 2)} times the "
-        f"floor. The worst-case error of always answering 0 is {brief(here.start)}."
+        f"proven limit. The worst-case error of always answering 0 is {brief(here.start)}."
     )
     return f"{answer}; {brief(first.ceiling)} is proven possible", small
 
@@ -157,9 +158,9 @@ def zcdp_sentence(here: Standing) -> str:
         return ""
     return (
         f"For algorithms that are zCDP at ρ = {brief(here.point.setting.rho)}, such as those that "
-        f"add Gaussian noise, the floor is {brief(here.windows['zcdp'].floor)}, and "
+        f"add Gaussian noise, the proven limit is {brief(here.windows['zcdp'].floor)}, and "
         f"{brief(here.chosen('zcdp'))} is proven possible: {short_text(here.ratio('zcdp'), 2)} "
-        "times that floor. "
+        "times that limit. "
     )
 
 

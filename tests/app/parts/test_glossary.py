@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -38,10 +39,21 @@ def symbols(latex: str) -> set[str]:
 
 
 def test_the_areas_of_the_figure_are_explained_as_it_draws_them() -> None:
-    """The window holds errors, and no factor; the floor is the edge of what is red."""
+    """The window holds errors, and no factor; the proven limit is the edge of what is red."""
     meanings = {term.name: term.meaning for term in GLOSSARY}
-    assert meanings["Window"].startswith("The errors between the best proven lower and upper bound")
-    assert meanings["Floor, floor on these data"].startswith("The edge of the red region")
+    assert "the errors between the proven limit and what is proven possible" in meanings["Window"]
+    assert meanings["Proven limit, or floor"].startswith("The edge of the red region")
+    assert {"Red region", "Hardest data known", "Proven possible"} <= set(meanings)
+
+
+def test_zcdp_and_fano_are_explained_with_their_numbers_and_not_by_themselves() -> None:
+    meanings = {term.name: term.meaning for term in GLOSSARY}
+    zcdp, fano = meanings["zCDP, concentrated DP (CDP)"], meanings["Fano's inequality"]
+    assert "ρ = Δ²/(2σ²)" in zcdp and "Rényi" not in zcdp
+    assert "packing" not in fano and "nats" in fano and "Nat" in meanings
+    candidates, nats = 1000, 1.0
+    assert f"¾ at N = {candidates:,} and I = 1" in fano
+    assert 0.75 <= 1 - (nats + math.log(2)) / math.log(candidates) < 0.76
 
 
 def test_symbols_of_a_formula_are_its_letters() -> None:

@@ -276,11 +276,11 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
         f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
         f"{ceiling} is proven possible"
     )
-    assert f", guarantees {ceiling}, 2.2 times the floor. " in below(page)
+    assert f", guarantees {ceiling}, 2.2 times the proven limit. " in below(page)
     assert below(page).endswith("The worst-case error of always answering 0 is 2.")
     assert "zCDP" not in headline(page) + below(page)
-    possible = f"and {ceiling} is proven possible: 1.8 times that floor"
-    assert f"the floor is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
+    possible = f"and {ceiling} is proven possible: 1.8 times that limit"
+    assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
     assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
@@ -316,7 +316,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     assert every.ceiling < zcdp.ceiling
     assert f"; {brief(every.ceiling)} is proven" in standing_words(line)[0]
     possible = f"{brief(zcdp.floor)}, and {brief(zcdp.ceiling)} is proven possible: "
-    assert f"the floor is {possible}" in zcdp_sentence(line)
+    assert f"the proven limit is {possible}" in zcdp_sentence(line)
     assert zcdp_sentence(standing(replace(point, epsilon=None, delta=None, rho=0.1))) == ""
 
 
