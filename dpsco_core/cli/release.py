@@ -64,7 +64,9 @@ def run_release(chosen: argparse.Namespace) -> None:
     rows = records.values
     features = rows[:, : len(rows[0]) - len(target)] if len(rows) else rows
     texts = {name: getattr(chosen, name) for name in (*FLAGS, "bound")}
-    numbers = {k: read_number(k, text) for k, text in texts.items() if text is not None}
+    numbers: dict[str, Any] = {
+        name: read_number(name, text) for name, text in texts.items() if text is not None
+    }
     if "rho" in numbers:
         numbers = {"epsilon": None, "delta": None} | numbers
     method = chosen.method or ("sco.clipped" if target else "mean.adaptive")

@@ -137,6 +137,7 @@ class Fields:
         meaning="the privacy budget, together with `delta`",
         group="Privacy",
         front=7,
+        flags=("--target-epsilon",),
         symbol="ε",
         label="Privacy budget ε",
         ends=("more private", "less"),
