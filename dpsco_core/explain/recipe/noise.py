@@ -23,7 +23,7 @@ SAMPLINGS: dict[Sampling, str] = {
     "fixed": "a secret batch of fixed size for each release, without replacement",
     "poisson": "a Poisson batch for each release",
 }
-LEAST, MOST = 1e-2, 1e6
+LEAST_NOISE, MOST_NOISE = 1e-2, 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class Priced:
     @property
     def neighbours(self) -> str:
         """Whom the accountant compares."""
-        both = {"none": "replace one, or add or remove one", "fixed": "replace one"}
-        return both.get(self.sampling, "add or remove one")
+        words = {"none": "replace one, or add or remove one", "fixed": "replace one"}
+        return words.get(self.sampling, "add or remove one")
 
     @property
     def accountant(self) -> str:
@@ -102,7 +102,7 @@ def noise_for(
         return math.log(max(cost, 1e-12) / epsilon)
 
     high = -0.5 * math.log(2 * rho)
-    low = math.log(LEAST)
+    low = math.log(LEAST_NOISE)
     if excess(high) >= 0:  # no credit for batches at this noise
         root = high
     else:
@@ -130,7 +130,7 @@ def epsilon_of(
     0.4795
     """
     rate = _checked(delta, releases, sampling, batch, records)
-    real("noise_multiplier", noise_multiplier, LEAST, MOST)
+    real("noise_multiplier", noise_multiplier, LEAST_NOISE, MOST_NOISE)
     one_of("neighbours", neighbours, ("replace-one", "add-remove"))
     fitting = {"fixed": "replace-one", "poisson": "add-remove"}.get(sampling, neighbours)
     require(neighbours == fitting, "neighbours", f"{fitting} for {sampling} batches", neighbours)

@@ -1,4 +1,4 @@
-"""Noise and budget are solved for each other, and another library's accountants agree."""
+"""Noise and budget are solved for one another, and another library's accountants agree."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def test_without_sampling_both_neighbours_have_a_multiplier_and_one_is_half() ->
     curve = from_gaussian_mechanism(priced.add_remove, value_discretization_interval=1e-3)
     cost = curve.self_compose(50).get_epsilon_for_delta(1e-6)
     assert cost == pytest.approx(2.0, rel=2e-3)
-    back = epsilon_of(priced.replace_one, 1e-6, releases=50)
-    other = epsilon_of(priced.add_remove, 1e-6, releases=50, neighbours="add-remove")
-    assert back.epsilon == pytest.approx(2.0) and other.epsilon == pytest.approx(2.0)
+    returned = epsilon_of(priced.replace_one, 1e-6, releases=50)
+    counterpart = epsilon_of(priced.add_remove, 1e-6, releases=50, neighbours="add-remove")
+    assert returned.epsilon == pytest.approx(2.0) and counterpart.epsilon == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("sampling", ["fixed", "poisson"])
 def test_noise_and_budget_are_inverse_on_batches(sampling: str) -> None:
     priced = noise_for(2.0, 1e-5, releases=100, sampling=sampling, **BATCHES)
     noise = priced.replace_one if sampling == "fixed" else priced.add_remove
-    other = priced.add_remove if sampling == "fixed" else priced.replace_one
-    assert noise is not None and other is None  # each accountant has one kind of neighbours
+    counterpart = priced.add_remove if sampling == "fixed" else priced.replace_one
+    assert noise is not None and counterpart is None  # each accountant has one kind of neighbours
     neighbours = "replace-one" if sampling == "fixed" else "add-remove"
-    back = epsilon_of(
+    returned = epsilon_of(
         noise, 1e-5, releases=100, sampling=sampling, neighbours=neighbours, **BATCHES
     )
-    assert back.epsilon == pytest.approx(2.0, rel=1e-2)
+    assert returned.epsilon == pytest.approx(2.0, rel=1e-2)
     assert noise < (noise_for(2.0, 1e-5, releases=100).replace_one or 0.0)
 
 
