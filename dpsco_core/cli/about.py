@@ -16,6 +16,7 @@ from dpsco_core.cli.tools import (
     given_fields,
     print_json,
     print_note,
+    print_text,
 )
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
@@ -99,7 +100,8 @@ def run_about(chosen: argparse.Namespace) -> None:
         "Flaws in the paper": method_story.errata,
         "An example": [" ".join(f"{k}={v}" for k, v in example(slug).to_query().items())],
     }
-    print(f"{card.slug}: {card.name} ({card.paper}, {card.statement})\n")
+    print_text(f"{card.slug}: {card.name} ({card.paper}, {card.statement})")
+    print()
     print(_wrap(method_story.what))
     for title, texts in sections.items():
         if texts:

@@ -1,10 +1,18 @@
 """The command `dpsco budget`: conversions, composition and amplification of a budget."""
 
 import argparse
-from typing import Any
+from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
+from dpsco_core.cli.tools import (
+    add_command,
+    number,
+    print_json,
+    print_text,
+    read_number,
+    read_whole,
+    table,
+)
 from dpsco_core.explain.budgets import (
     Composed,
     Point,
@@ -15,6 +23,13 @@ from dpsco_core.explain.budgets import (
     laplace_conversion,
     shuffling,
     subsampled,
+)
+from dpsco_core.explain.recipe.noise import (
+    SAMPLINGS,
+    Neighbours,
+    Priced,
+    epsilon_of,
+    noise_for,
 )
 from dpsco_core.privacy.poisson import poisson_noise_multiplier
 from dpsco_core.privacy.tradeoff import odds
@@ -28,32 +43,60 @@ FLAGS = {
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
     "rate": "take each record in each of the steps with this probability (DP-SGD)",
+    "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
+}
+
+
+NEIGHBOURS = ("replace-one", "add-remove")
+REPLACED = "neighbours replace one record"
+# What the numbers of each section are for.
+STATED = {
+    "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
+    "composition": f"{REPLACED}; every release sees all records; by each accounting",
+    "shuffling": f"{REPLACED}; records in a secret random order; amplification by shuffling",
+    "subsampling": f"{REPLACED}; one secret batch without replacement; the exact mixture",
+    "batches": f"{REPLACED}; a secret batch for each release; moments of Gaussian noise",
+    "allocation": f"{REPLACED}; each record at one secret step; random allocation",
 }
 
 
 def add_budget(commands: Any) -> None:
     parser = add_command(commands, "budget", run_budget)
     for name, text in FLAGS.items():
-        parser.add_argument(f"--{name}", metavar="VALUE", help=text)
+        names = (f"--{name}", "--target-epsilon") if name == "epsilon" else (f"--{name}",)
+        parser.add_argument(*names, dest=name, metavar="VALUE", help=text)
+    words = "batches of the releases: " + "; ".join(f"{k}: {v}" for k, v in SAMPLINGS.items())
+    parser.add_argument("--sampling", metavar="NAME", choices=list(SAMPLINGS), help=words)
+    words = "neighbours of --noise-multiplier: replace-one (default) or add-remove"
+    parser.add_argument("--neighbours", metavar="NAME", choices=NEIGHBOURS, help=words)
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
     numbers = _numbers(inputs)
+    if numbers["budget"]["kind"] == "approx":
+        numbers["noise"] = _priced(inputs, chosen).to_dict()
     if chosen.json:
-        print_json(numbers)
+        print_json(numbers | {"stated": {name: STATED[name] for name in numbers if name in STATED}})
         return
     for title, rows in numbers.items():
-        if isinstance(rows, list):
-            print(f"{title.capitalize()}\n")
+        words = f": {STATED[title]}" if title in STATED else ""
+        if title == "noise":
+            print("Noise on a sum over the largest norm of a record\n")
+            lines = [[name.replace("_", " "), _text(value)] for name, value in rows.items()]
+            print(table(lines, ["", ""]).lstrip("\n"))
+        elif isinstance(rows, list):
+            print_text(f"{title.capitalize()}{words}")
             header = list(rows[0])
-            print(table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
+            print("\n" + table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
             parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
             qualifier = ", at most" * (title == "batches")  # moments prove an upper bound only
-            print(f"{title.capitalize()}{qualifier}: {parts}\n")
+            ending = words.replace(":", ";", 1)
+            print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
+            print()
 
 
 def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
@@ -133,6 +176,21 @@ def _rho_of_all(composition: Composed) -> dict[str, float]:
     count, laplace = composition.releases, composition.laplace_rho
     total = {"rho": count * composition.rho}
     return total if laplace is None else total | {"laplace_rho": count * laplace}
+
+
+def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
+    """Return equal releases that meet the budget, or that have the noise which is given."""
+    sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
+    for name in ("releases", "batch", "records"):
+        value = inputs[name]
+        is_for_batches = name == "releases" or chosen.sampling not in (None, "none")
+        if value is not None and is_for_batches:
+            sizes[name] = read_whole(name, value)
+    point, noise = _point(inputs), inputs["noise-multiplier"]
+    if noise is None:
+        return noise_for(point.epsilon, point.delta, **sizes)
+    neighbours = cast(Neighbours, chosen.neighbours or "replace-one")
+    return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
 
 
 def _allocation(point: Point, steps: int) -> dict[str, Any]:

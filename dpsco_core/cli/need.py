@@ -1,16 +1,29 @@
 """The command `dpsco need`: the records, or the privacy budget, that a target error needs."""
 
 import argparse
+import math
+from dataclasses import replace
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.tools import add_command, add_fields, given_fields, print_json, read_number
-from dpsco_core.explain.need import in_words, need
-from dpsco_core.explain.need.runs import Unknown
+from dpsco_core.catalogue import method_card
+from dpsco_core.cli.tools import (
+    add_command,
+    add_fields,
+    given_fields,
+    print_json,
+    print_note,
+    print_text,
+    read_number,
+)
+from dpsco_core.explain.need import Need, in_words, need
+from dpsco_core.explain.need.runs import Unknown, point_at
+from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.results.report import plain
 from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
+MOST_NUMBERS = 20_000_000  # the largest run of which the noise is printed, for it takes one run
 
 
 def add_need(commands: Any) -> None:
@@ -47,6 +60,34 @@ def run_need(chosen: argparse.Namespace) -> None:
         return
     for row in rows:
         print("\n".join(in_words(row, users=scenario.m > 1)))
+    unit = "user" if scenario.level == "user" else "record"
+    budget = f"at {scenario.budget}; " if unknown == "n" else ""
+    print_note(
+        f"{budget}neighbours replace one {unit}; which records a release sees, and how its cost is "
+        "counted, `dpsco about METHOD` says for each method."
+    )
+    for row in rows:
+        _print_noise(scenario, row)
+
+
+def _print_noise(scenario: Scenario, row: Need) -> None:
+    """Print the noise at the value that was found: what sigma the target takes."""
+    card = method_card(row.method)
+    if row.side != "inside" or not math.isfinite(row.value) or card.privacy == "none":
+        return
+    point = point_at(scenario, row.unknown, row.value)
+    if point.n * point.d * point.m > MOST_NUMBERS:
+        return
+    noisy = recipe(replace(point, axis=None, grid=()), row.method)
+    release = noisy.main_release
+    if release is None:
+        return
+    sigma = f"the noise is {release.over_sensitivity:.4g} times the sensitivity"
+    if release.noise_multiplier is not None:
+        sigma += f", noise_multiplier {release.noise_multiplier:.4g} under replace-one"
+    if release.add_remove_multiplier is not None:
+        sigma += f" and {release.add_remove_multiplier:.4g} under add/remove"
+    print_text(f"{card.name} there: {sigma}; {noisy.sampling}; {noisy.accountant}.")
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

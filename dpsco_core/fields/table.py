@@ -142,6 +142,7 @@ class Fields:
         meaning="the privacy budget, together with `delta`",
         group="Privacy",
         front=9,
+        flags=("--target-epsilon",),
         symbol="ε",
         label="Privacy budget ε",
         plain="smaller is more private",

@@ -142,8 +142,8 @@ def release(
     is_model = _is_model(slug)
     if is_pair != is_model:
         name = problem_card(slug).name
-        wanted = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(f"records must be {wanted} for {name}, got {_kind(records)}.")
+        condition = "a pair of features and targets" if is_model else "one array"
+        raise InvalidInput(f"records must be {condition} for {name}, got {_kind(records)}.")
     rows, targets = _arrays(records)
     n, d = rows.shape
     guess = _centre(centre, d)
@@ -211,8 +211,8 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
         return _matrix("records", records), None
     require(len(records) == 2, "records", "features and targets", f"a tuple of {len(records)}")
     features, targets = _matrix("features", records[0]), _array("targets", records[1])
-    wanted = f"of shape ({len(features)},), a target for each row of the features"
-    require(targets.shape == (len(features),), "targets", wanted, targets.shape)
+    condition = f"of shape ({len(features)},), a target for each row of the features"
+    require(targets.shape == (len(features),), "targets", condition, targets.shape)
     return features, targets
 
 

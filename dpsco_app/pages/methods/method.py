@@ -8,6 +8,7 @@ import streamlit as st
 from dpsco_app.figure.colours import ACCENT, INK, METHODS, QUIET, Pair
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
+from dpsco_app.pages.methods.recipe import draw_recipe
 from dpsco_app.pages.methods.state import STATE, method_anatomy_query, with_method
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
@@ -70,6 +71,9 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
         st.markdown(cost_sentence(point, work(point, slug)))
     st.header("What is proven of its error")
     _bounds(slug, point)
+    if told.privacy is not None:
+        label = "What to set: radius, steps, noise"
+        fold(label, lambda: draw_recipe(point, slug), f"{slug}_fold_recipe")
     fold("Known flaws in the paper", lambda: _errata(told, slug), f"{slug}_fold_flaws")
     fold("The code that runs it", lambda: _code(slug), f"{slug}_fold_code")
 

@@ -16,7 +16,8 @@ CHOSEN = "the radius is chosen in the run, by private releases: on your records 
 def print_recipe(recipe: Recipe) -> None:
     """Print what to set, the noise of every release, and how the budget is counted."""
     point = recipe.point
-    print(f"\nRecipe at {' '.join(f'{k}={v}' for k, v in point.to_query().items())}")
+    print()
+    print_text(f"Recipe at {' '.join(f'{k}={v}' for k, v in point.to_query().items())}")
     if recipe.refusal:
         print_text(recipe.refusal, indent="  ")
         return

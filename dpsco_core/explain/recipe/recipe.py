@@ -263,8 +263,8 @@ def _as_sums(
     for length in lengths:
         for batch in batches:
             for is_mean in (True, False):
-                moved = 2 * length / (batch if is_mean else 1)
-                if math.isclose(release.sensitivity, moved, rel_tol=CLOSE):
+                shift = 2 * length / (batch if is_mean else 1)
+                if math.isclose(release.sensitivity, shift, rel_tol=CLOSE):
                     yield replace(release, length=length, batch=batch, is_mean=is_mean)
 
 

@@ -57,11 +57,11 @@ def _head(recipe: Recipe, tested: str) -> str:
         f"# {recipe.card.name} at n = {point.n}, d = {point.d}, {recipe.budget}.\n"
         f"# {tested}\n"
         f"# Neighbours: one {recipe.unit} is replaced. Noise over sensitivity of a release: "
-        f"{_only(recipe).over_sensitivity:.6g}.\n"
+        f"{_single_release(recipe).over_sensitivity:.6g}.\n"
     )
 
 
-def _only(recipe: Recipe) -> NoisyRelease:
+def _single_release(recipe: Recipe) -> NoisyRelease:
     [release] = recipe.releases
     return release
 

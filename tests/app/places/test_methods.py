@@ -45,6 +45,7 @@ from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting, nearest
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
+from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
@@ -60,6 +61,25 @@ def open_algorithms(**query: str) -> AppTest:
 
 
 # -- one page a method ---------------------------------------------------------------------------
+
+
+def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
+    page = open_algorithms(method="mean.clipped", n="2000", p="4")
+    near = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
+    expected = recipe(replace(near, axis=None, grid=()), "mean.clipped")
+    shown, [release] = texts(page), expected.releases
+    assert f"clip radius (max_grad_norm): **{expected.clips['clip_radius']:.4g}**" in shown
+    numbers = (
+        release.on_mean,
+        release.on_sum,
+        release.over_sensitivity,
+        release.noise_multiplier,
+        release.add_remove_multiplier,
+    )
+    row = " | ".join(f"{value:.4g}" for value in numbers if value is not None)
+    assert f"| mean of clipped records | 1 | {row} | 100 % |" in shown
+    assert f"scale={release.on_sum!r}" in next(code.value for code in page.code)
+    assert "What to set" not in texts(open_algorithms(method="mean.sample", n="2000", p="4"))
 
 
 def test_every_method_has_a_page() -> None:

@@ -101,10 +101,10 @@ def test_a_sum_of_clipped_records_moves_by_what_the_multipliers_are_for() -> Non
     release = recipe(CLIPPED, "mean.clipped").main_release
     assert release is not None and release.length is not None and release.batch == 2000
     x = np.random.default_rng(0).standard_normal((release.batch, 3))
-    far = np.array([1e6, 0.0, 0.0])
-    x[0] = far
+    outlier = np.array([1e6, 0.0, 0.0])
+    x[0] = outlier
     total = clipped_sum(DenseRows(x), release.length)
-    x[0] = -far
+    x[0] = -outlier
     replaced = clipped_sum(DenseRows(x), release.length)
     removed = clipped_sum(DenseRows(x[1:]), release.length)
     assert np.linalg.norm(total - replaced) == pytest.approx(2 * release.length)

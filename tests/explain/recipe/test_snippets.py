@@ -38,8 +38,8 @@ class Library(ModuleType):
             raise AttributeError(name)
         return Library(f"{self.__name__}.{name}", self.calls)
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
-        self.calls.append((self.__name__, values, named))
+    def __call__(self, *values: Any, **keywords: Any) -> Any:
+        self.calls.append((self.__name__, values, keywords))
         return self.calls[-1][0]
 
 

@@ -1,0 +1,211 @@
+"""The noise that a budget asks for, and the budget that a noise is worth: solved in either way.
+
+The noise is the standard deviation of Gaussian noise on a sum. It is told over the sensitivity of
+the neighbours, and over the largest norm of a record, as Opacus counts it.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import scipy  # its `optimize` is imported on first use
+
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
+from dpsco_core.privacy.poisson import Neighbours as PoissonNeighbours
+from dpsco_core.privacy.poisson import poisson_epsilon, poisson_noise_multiplier
+from dpsco_core.privacy.subsampling import batched_gaussian_epsilon
+
+Sampling = Literal["none", "fixed", "poisson"]
+Neighbours = Literal["replace-one", "add-remove"]
+SAMPLINGS: dict[Sampling, str] = {
+    "none": "every release sees all records",
+    "fixed": "a secret batch of fixed size for each release, without replacement",
+    "poisson": "a Poisson batch for each release",
+}
+# What the accountant of Poisson batches calls the neighbours.
+COMPARED: dict[Neighbours, PoissonNeighbours] = {
+    "replace-one": "replace",
+    "add-remove": "add or remove",
+}
+LEAST_NOISE, MOST_NOISE = 1e-2, 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Priced:
+    """Equal Gaussian releases: their noise, and what they cost together."""
+
+    releases: int
+    sampling: Sampling
+    rate: float  # the share of the records in a batch
+    epsilon: float
+    delta: float
+    # the noise over the largest norm of a record in the sum, by the neighbours that it is for
+    replace_one: float | None  # None where the accountant has no proof for them
+    add_remove: float | None
+
+    @property
+    def neighbours(self) -> str:
+        """Whom the accountant compares."""
+        if self.replace_one is None:
+            return "add or remove one"
+        return "replace one" if self.add_remove is None else "replace one, or add or remove one"
+
+    @property
+    def accountant(self) -> str:
+        """How epsilon is computed."""
+        return {
+            "none": "the exact curve of Gaussian noise",
+            "fixed": "moments of Gaussian noise on batches, an upper bound",
+            "poisson": "privacy loss distributions, rounded up",
+        }[self.sampling]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        values = asdict(self) | {"neighbours": self.neighbours, "accountant": self.accountant}
+        multipliers = {
+            "noise_multiplier_replace_one": values.pop("replace_one"),
+            "noise_multiplier_add_remove": values.pop("add_remove"),
+        }
+        return {k: v for k, v in (values | multipliers).items() if v is not None}
+
+
+def noise_for(
+    epsilon: float,
+    delta: float,
+    *,
+    releases: int = 1,
+    sampling: Sampling = "none",
+    batch: int | None = None,
+    records: int | None = None,
+) -> Priced:
+    """Return the least noise of equal releases that cost (epsilon, delta) together.
+
+    Raises `InvalidInput` for what is out of range, and for batches without their sizes.
+
+    Examples
+    --------
+    >>> priced = noise_for(1.0, 1e-6)
+    >>> round(priced.replace_one, 3), round(priced.add_remove, 3)
+    (8.449, 4.225)
+    """
+    rate = _checked(delta, releases, sampling, batch, records)
+    real("epsilon", epsilon, 1e-3, 100.0)
+    if sampling == "poisson":
+        replace_one, add_remove = (
+            poisson_noise_multiplier(rate, releases, epsilon, delta, name)
+            for name in COMPARED.values()
+        )
+        return _priced(epsilon, delta, releases, sampling, rate, replace_one, add_remove)
+    rho = gaussian_rho(epsilon, delta) / releases
+    if sampling == "none":
+        over_sensitivity = 1 / math.sqrt(2 * rho)
+        return _of_sensitivity(epsilon, delta, releases, sampling, rate, over_sensitivity)
+    assert batch is not None and records is not None
+
+    def excess(log_noise: float) -> float:
+        own_rho = math.exp(-2 * log_noise) / 2
+        cost = batched_gaussian_epsilon(
+            own_rho, delta, drawn=batch, count=records, releases=releases
+        )
+        return math.log(max(cost, 1e-12) / epsilon)
+
+    high = -0.5 * math.log(2 * rho)
+    low = math.log(LEAST_NOISE)
+    if excess(high) >= 0:  # no credit for batches at this noise
+        root = high
+    else:
+        root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-9)) + 1e-9
+    return _of_sensitivity(epsilon, delta, releases, sampling, rate, math.exp(root))
+
+
+def epsilon_of(
+    noise_multiplier: float,  # over the largest norm of a record
+    delta: float,
+    *,
+    neighbours: Neighbours = "replace-one",
+    releases: int = 1,
+    sampling: Sampling = "none",
+    batch: int | None = None,
+    records: int | None = None,
+) -> Priced:
+    """Return what equal releases with a noise multiplier cost together; see `noise_for`.
+
+    Examples
+    --------
+    >>> round(epsilon_of(8.4494, 1e-6).epsilon, 4)
+    1.0
+    >>> round(epsilon_of(8.4494, 1e-6, neighbours="add-remove").epsilon, 4)
+    0.4795
+    """
+    rate = _checked(delta, releases, sampling, batch, records)
+    real("noise_multiplier", noise_multiplier, LEAST_NOISE, MOST_NOISE)
+    one_of("neighbours", neighbours, ("replace-one", "add-remove"))
+    is_proven = sampling != "fixed" or neighbours == "replace-one"
+    require(is_proven, "neighbours", "replace-one for fixed batches", neighbours)
+    if sampling == "poisson":
+        compared = COMPARED[neighbours]
+        cost = poisson_epsilon(noise_multiplier, rate, releases, delta, compared)
+        multipliers = {name: noise_multiplier if name == neighbours else None for name in COMPARED}
+        return _priced(cost, delta, releases, sampling, rate, *multipliers.values())
+    over_sensitivity = noise_multiplier / (2 if neighbours == "replace-one" else 1)
+    rho = 1 / (2 * over_sensitivity**2)
+    if sampling == "none":
+        cost = gaussian_epsilon(releases * rho, delta)
+    else:
+        assert batch is not None and records is not None
+        cost = batched_gaussian_epsilon(rho, delta, drawn=batch, count=records, releases=releases)
+    return _of_sensitivity(cost, delta, releases, sampling, rate, over_sensitivity)
+
+
+def _of_sensitivity(
+    epsilon: float,
+    delta: float,
+    releases: int,
+    sampling: Sampling,
+    rate: float,
+    over_sensitivity: float,
+) -> Priced:
+    """Return releases of a noise over their sensitivity: of a replaced record, two norms of one."""
+    add_remove = over_sensitivity if sampling == "none" else None
+    return _priced(epsilon, delta, releases, sampling, rate, 2 * over_sensitivity, add_remove)
+
+
+def _priced(
+    epsilon: float,
+    delta: float,
+    releases: int,
+    sampling: Sampling,
+    rate: float,
+    replace_one: float | None,
+    add_remove: float | None,
+) -> Priced:
+    return Priced(
+        releases=releases,
+        sampling=sampling,
+        rate=rate,
+        epsilon=epsilon,
+        delta=delta,
+        replace_one=replace_one,
+        add_remove=add_remove,
+    )
+
+
+def _checked(
+    delta: float, releases: int, sampling: str, batch: int | None, records: int | None
+) -> float:
+    """Return the share of the records in a batch; raises `InvalidInput` for what does not fit."""
+    one_of("sampling", sampling, tuple(SAMPLINGS))
+    whole("releases", releases, 1, 1_000_000)
+    real("delta", delta, 1e-300, 0.999)
+    if sampling == "none":
+        return 1.0
+    if batch is None or records is None:
+        raise InvalidInput(f"batch and records must be given with sampling={sampling}, got none.")
+    whole("records", records, 1, 10_000_000)
+    whole("batch", batch, 1, 10_000_000)
+    require(batch <= records, "batch", f"at most the {records:,} records", batch)
+    is_subsample = batch < records or sampling == "fixed"
+    require(is_subsample, "batch", f"below the {records:,} records, or without sampling", batch)
+    return batch / records
