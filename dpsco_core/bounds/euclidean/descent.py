@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.problems.base import Setting
-
-Vector = NDArray[np.float64]
 
 
 def no_noise(t: int, square: float) -> float:
