@@ -64,8 +64,8 @@ PRESETS: tuple[Preset, ...] = (
         look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
         "advance have 2 to 4 times the error of the sample mean on Student t data. Adaptive "
         "clipping looks at the lengths of the records, privately, and from 5,000 records on pays "
-        "at most a quarter. Open “The hardest data”: there a few records lie far out and carry the "
-        "whole mean. Privacy has to hide them, and nobody escapes the price.",
+        "at most a quarter. Open “The hardest data known”: there a few records lie far out and "
+        "carry the whole mean. Privacy has to hide them, and nobody escapes the price.",
         scenario=replace(SWEEP, p=2),
     ),
     Preset(

@@ -29,6 +29,9 @@ def shared_style(*, dark: bool) -> str:
 }}
 {MENU_BOX} {{ max-height: 70vh !important; }}
 {STOP} {{ display: none; }}
+/* A link beside a button stands as high as the words on the button. */
+.st-key-learn_elsewhere, [class*="st-key-"][class*="_foot"], .st-key-bounds_row,
+.st-key-who_wins_row {{ align-items: center; }}
 {COPY} {{ opacity: 1 !important; visibility: visible !important; }}
 :has(> [class*="st-key-first_side_"]) {{ flex: 3 1 0 !important; min-width: 0; }}
 :has(> [class*="st-key-second_side_"]) {{ flex: 2 1 0 !important; min-width: 0; }}

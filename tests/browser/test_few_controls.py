@@ -43,3 +43,22 @@ def test_a_page_has_few_controls_and_no_hole_under_its_headline(
     controls = page.evaluate(CONTROLS)
     assert len(controls) <= MOST_CONTROLS, controls
     assert page.evaluate(HOLE) < 20
+
+
+MIDDLES = """e => [...e.querySelectorAll("a, button")].map((part) => {
+  const box = part.getBoundingClientRect()
+  return box.top + box.height / 2
+})"""
+
+
+@pytest.mark.slow
+def test_the_link_of_a_lesson_stands_as_high_as_what_is_beside_it(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.goto(f"{dashboard}/learn?lesson=heavy-tails")
+    row = page.locator(".st-key-learn_elsewhere")
+    expect(row.get_by_role("button", name="Link")).to_be_visible(timeout=60_000)
+    ready(page, seconds=60)
+    middles = row.evaluate(MIDDLES)
+    assert len(middles) > 1 and max(middles) - min(middles) < 1, middles

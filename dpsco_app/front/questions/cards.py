@@ -70,7 +70,7 @@ def _data(study: Study, own: Scenario, chosen: str) -> Question | None:
     if has_hardest_law(own):
         title, ask = "Textbook data", "What if the data are Student t, as in textbooks?"
     elif hardest(own) is not None:
-        title, ask = "The hardest data", "What if the data are as hard as can be?"
+        title, ask = "The hardest data known", "What if the data are as hard as can be?"
     else:
         return None
     answer = ""

@@ -94,7 +94,9 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         size = {"left": 24, "right": room_for_names(figure), "height": height_of(figure)}
         screen.draw(figure, _clicked, phone=NAMED, **size)
-        screen.foot.caption(words.MARKS + words.DASHED * (0 < start < math.inf))
+        binds_zcdp = any(r.bound.card.privacy == "zcdp" for r in in_figure if r.binds)
+        dashed = words.DASHED * (0 < start < math.inf)
+        screen.foot.caption(words.MARKS + dashed + words.ZCDP * binds_zcdp)
         screen.draw_files(
             figure,
             lambda: words.table_frame(all_rows, start),

@@ -33,6 +33,7 @@ DASHED = (
     " Dashed: the worst-case error of an answer that ignores the data; an upper bound to its right "
     "says nothing."
 )
+ZCDP = " An algorithm is zCDP if it hides a record as Gaussian noise does; ρ measures how well."
 NO_EXPERIMENTS = (
     "None of the five papers has an experiments section: all that is measured in this dashboard is "
     "this project’s own."

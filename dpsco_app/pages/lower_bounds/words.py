@@ -157,8 +157,9 @@ def zcdp_sentence(here: Standing) -> str:
     if len(here.windows) == 1:
         return ""
     return (
-        f"For algorithms that are zCDP at ρ = {brief(here.point.setting.rho)}, such as those that "
-        f"add Gaussian noise, the proven limit is {brief(here.windows['zcdp'].floor)}, and "
+        "An algorithm is zCDP if it hides a record as Gaussian noise does; ρ measures how well. At "
+        f"ρ = {brief(here.point.setting.rho)}, for such algorithms the proven limit is "
+        f"{brief(here.windows['zcdp'].floor)}, and "
         f"{brief(here.chosen('zcdp'))} is proven possible: {short_text(here.ratio('zcdp'), 2)} "
         "times that limit. "
     )

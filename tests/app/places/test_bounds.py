@@ -382,6 +382,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     drawn = comparable(rows_of(point, "kamath"), "l2 error")
     assert len(marks_of(page)) == FIRST < len(drawn)
     assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
+    assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
     every = rows_of(point, "kamath")
     here = [r for r in every if r.here]
