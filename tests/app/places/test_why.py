@@ -47,7 +47,8 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
 
 
 def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> None:
-    [(label, opened, view)] = TO_CURVES
+    (label, opened, view), (_, milder, _) = TO_CURVES
+    assert milder == replace(opened, p=LIGHT)
     opened.validate(DASHBOARD)
     assert opened == HARDEST and view.measure == "price" and "at every n" in label
     assert (opened.p, opened.d) == (SCENARIO.p, WORST_D)
