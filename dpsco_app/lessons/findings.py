@@ -376,7 +376,8 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
         said=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
         f"Seven records let no private algorithm name it in more than **{limits[0]:.0f} %**. "
         f"With 10 signs there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; "
-        f"with 20 it is {limits[2]:.2f} %. By distance: no answer is on average nearer to the 20 signs than "
+        f"with 20 it is {limits[2]:.2f} %. By distance: no answer is on average nearer to the 20 "
+        "signs than "
         f"**{larger.nearest:.1f}**, and the answer 0 is {larger.farthest:.1f} away.",
     )
 

@@ -34,7 +34,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     assert app.title[0].value == TITLE
     assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
     pages = [link.proto for link in app.container(key="why_next").get("page_link")]
-    assert len(pages) == 4
+    assert len(pages) == 5
     assert links.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
 
 
