@@ -83,6 +83,7 @@ OTHER_DRAWS = {
     ("dpsco_core.explain.picture", "random"),
     # Data of experiments, and resamples of their results.
     ("dpsco_core.explain.lessons", "integers"),
+    ("dpsco_core.explain.fano.by_hand", "integers"),
     ("dpsco_core.explain.tracing", "random"),
     ("dpsco_core.explain.need.search", "integers"),
     ("dpsco_core.explain.users.crossing", "integers"),

@@ -36,8 +36,14 @@ HARDEST = replace(
 )
 TO_CURVES = (
     (
-        f"On the hardest data with p = {SCENARIO.p:g}, the price of privacy stays at every n",
+        f"Steps 8 and 9 in Explore: on the hardest data with p = {SCENARIO.p:g}, the price of "
+        "privacy stays at every n",
         HARDEST,
+        View(measure="price"),
+    ),
+    (
+        f"Step 8 in Explore: with p = {LIGHT:g} the price falls with n",
+        replace(HARDEST, p=LIGHT),
         View(measure="price"),
     ),
 )

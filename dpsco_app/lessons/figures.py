@@ -21,6 +21,7 @@ from dpsco_app.lessons.findings import (
     worst_of_a_hundred,
 )
 from dpsco_app.lessons.lessons import Lesson
+from dpsco_app.lessons.plane import candidates
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
@@ -36,17 +37,21 @@ SERIES: dict[str, tuple[str, Pair]] = {
     core.STUDENT: ("Heavy tail", INK),
     core.PRIVATE: ("Private error", INK),
     core.RIGHT: ("Right guesses", METHODS["violet"]),
+    core.ADDED: ("ε added up", METHODS["grey"]),
+    core.SUMMED: ("ρ added up", METHODS["violet"]),
     **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
+UNSEEN = (core.CUT, core.EXACT)  # in sentences only
 CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
 OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
 AXES = {
     "tails": ("Number of records n", "n", "Largest record (log)", "largest"),
     "radius": OVER_RADIUS,
     "look": OVER_RADIUS,
+    "budgets": ("Number of releases k", "k", "ε of all of them together (log)", "ε"),
 }
 # Pixels of a figure, and of one below it that shares its place.
-HEIGHT, BELOW = 420, 160
+HEIGHT, LOWER_HEIGHT = 420, 160
 TOP = 34  # pixels above its panel, which has no title
 SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 
@@ -55,6 +60,8 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
     """Return the figures of what is known: the first one is that of the lesson's question."""
     if lesson.experiment == "neighbours":
         return [guesses(evidence.rows if done else (), title), densities()]
+    if lesson.experiment == "packing":
+        return [candidates(evidence.rows, title, has_run=done)]
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]
@@ -62,7 +69,7 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
 
 def heights(count: int) -> tuple[int, ...]:
     """Return the heights in pixels of a lesson's figures: two of them share the place of one."""
-    return (HEIGHT,) if count == 1 else (HEIGHT - BELOW, BELOW)
+    return (HEIGHT,) if count == 1 else (HEIGHT - LOWER_HEIGHT, LOWER_HEIGHT)
 
 
 def room_for_names(figure: Figure) -> int:
@@ -178,7 +185,7 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
     column = "median" if lesson.experiment == "tails" else "mean"
     lines = []
     for (where, points), dash in zip(sets.items(), ("solid", "dash"), strict=False):
-        for key in dict.fromkeys(p.series for p in points if p.series != core.CUT):
+        for key in dict.fromkeys(p.series for p in points if p.series not in UNSEEN):
             look = _look(key, names)
             name = f"{look['name']}{where}"
             heights, low, high = (curve(points, key, c) for c in (column, "q10", "q90"))

@@ -11,12 +11,15 @@ from dpsco_app.parts.error_parts import PART_NAMES, percents
 from dpsco_app.parts.options import at_most, inside, number_text, separated, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import guess_ceiling
+from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
+    ADDED,
     BIAS,
     BLIND,
     CUT,
     ERRORS,
+    EXACT,
     GAME_EPSILON,
     GAUSSIAN,
     NOISE,
@@ -25,6 +28,7 @@ from dpsco_core.explain.lessons import (
     SAMPLING,
     SIZES,
     STUDENT,
+    SUMMED,
     LessonRow,
     SeriesPoint,
 )
@@ -314,23 +318,27 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     pays, useful = (
         _from_there_on({x: y < other[x] for x, y in filtered.items()}) for other in (plain, blank)
     )
-    few, many = min(filtered), next((m for m in filtered if m >= 10 * pays), max(filtered))
-    loss, gain = short(filtered[few] / plain[few]), short(plain[many] / filtered[many])
+    smallest, largest = min(filtered), next((m for m in filtered if m >= 10 * pays), max(filtered))
+    loss, gain = (
+        short(filtered[smallest] / plain[smallest]),
+        short(plain[largest] / filtered[largest]),
+    )
     since = max((x for x in filtered if x < pays), default=None)
-    here = f"**{number_text(pays)}**"
+    place = f"**{number_text(pays)}**"
     if since is not None:  # somewhere between two points of the grid
-        here = f"**{number_text(since)}** to {here}"
-    here = f"once users hold {here} items"
-    late = f" Not before m = **{number_text(useful)}** do they beat the answer 0, without data."
-    late *= useful > few
-    never = f" {names[1]} never do." * all(y > blank[x] for x, y in plain.items())
+        place = f"**{number_text(since)}** to {place}"
+    place = f"once users hold {place} items"
+    remark = f" Not before m = **{number_text(useful)}** do they beat the answer 0, without data."
+    remark *= useful > smallest
+    baseline = f" {names[1]} never do." * all(y > blank[x] for x, y in plain.items())
     return LessonFinding(
         answer=pays,
-        headline=f"{names[0]} win {here.replace('**', '')}",
+        headline=f"{names[0]} win {place.replace('**', '')}",
         since=since,
-        said=f"{names[0]} have the smaller error {here}. "
-        f"At m = {number_text(few)} their error is **{loss} times** that of {inside(names[1])}; "
-        f"at m = {number_text(many)} it is **{gain} times** smaller.{late}{never}",
+        said=f"{names[0]} have the smaller error {place}. "
+        f"At m = {number_text(smallest)} their error is **{loss} times** that of "
+        f"{inside(names[1])}; at m = {number_text(largest)} it is **{gain} times** smaller."
+        f"{remark}{baseline}",
     )
 
 
@@ -344,4 +352,44 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
         said=f"At n = {number_text(many)} the error of {inside(name)} is **{short(ratio)} times** "
         f"the proven limit, {short(floor)}. The lines of the private algorithms stay above the "
         "shaded region.",
+    )
+
+
+def nearest_candidate(point: tuple[float, float]) -> str:
+    """Return the candidate of lesson 13 in whose quarter of the plane a point lies."""
+    signs = tuple(1 if z > 0 else -1 for z in point)
+    return next(slug for slug, own in by_hand.CANDIDATES.items() if own == signs)
+
+
+def named_candidate(evidence: LessonEvidence) -> LessonFinding:
+    """Lesson 13: the candidate that made the data, and how often anyone can name it."""
+    rows = [row for row in evidence.rows if row.series == by_hand.SHARE]
+    games = sum(row.x for row in rows)
+    share = sum(row.x * row.value for row in rows) / games
+    limits = [100 * by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
+    larger = by_hand.proof(20)
+    secret = by_hand.SECRET.replace("-", " ")
+    return LessonFinding(
+        answer=by_hand.SECRET,
+        headline=f"The secret is {secret}: nobody can name it in more than {limits[0]:.0f} % of "
+        "cases",
+        said=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
+        f"Seven records let no private algorithm name it in more than **{limits[0]:.0f} %**. "
+        f"With 10 signs there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; "
+        f"with 20 it is {limits[2]:.2f} %. By distance: no answer is on average nearer to the 20 "
+        "signs than "
+        f"**{larger.nearest:.1f}**, and the answer 0 is {larger.farthest:.1f} away.",
+    )
+
+
+def sum_of_budgets(evidence: LessonEvidence) -> LessonFinding:
+    """Lesson 14: the epsilon of all releases if their rhos are added before the conversion."""
+    added, summed, exact = (at_end(evidence.points, name) for name in (ADDED, SUMMED, EXACT))
+    count = number_text(max(p.x for p in evidence.points))
+    return LessonFinding(
+        answer=summed,
+        headline=f"{count} releases cost ε = {short(summed)} together, not {short(added)}",
+        said=f"Adding ρ gives **ε = {short(summed)}** for {count} releases, by the formula that "
+        f"holds for every zCDP algorithm; for Gaussian noise alone it is {short(exact)}. Adding "
+        f"an ε for each release gives **{short(added)}**, {short(added / summed)} times as much.",
     )

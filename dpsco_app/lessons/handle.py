@@ -6,7 +6,8 @@ from dpsco_app.figure.colours import INK, PAGE, Pair
 from dpsco_app.figure.theme import Theme
 from dpsco_app.lessons.figures import colour_named
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, first_height
-from dpsco_app.lessons.lessons import Answer, Lesson, answer_text, measured_text
+from dpsco_app.lessons.lessons import Answer, Lesson
+from dpsco_app.lessons.verdict import answer_text, measured_text
 
 
 def handle(

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.words import WORDS, LessonWords
-from dpsco_app.parts.options import HARDEST, number_text
+from dpsco_app.parts.options import HARDEST
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.budgets import guess_ceiling
+from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
+    ADDED,
     BIAS,
     BLIND,
     GAME_EPSILON,
@@ -20,8 +22,11 @@ from dpsco_core.explain.lessons import (
     LAST_POINTS,
     PRIVATE,
     RADIUS_POINT,
+    RELEASE,
+    RELEASES,
     RIGHT,
     STUDENT,
+    SUMMED,
     TAILS,
     Experiment,
     running_share,
@@ -36,14 +41,6 @@ FACTORS: tuple[float, ...] = (
     *(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100),
 )
 USERS_ITEMS = (1, 10, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
-EXACT = 1.1  # a number within this factor of the measured one is right
-ONE_POINT = 1.0  # a share within one percentage point is right
-# a number within this factor of the measured one is close, and so is a share within these points
-NEAR, NEAR_POINTS = 1.5, 6.0
-CLOSE = (
-    f"A prediction is close within a factor of {NEAR:g} of what was measured, and a percentage "
-    f"within {NEAR_POINTS:g} points."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +57,8 @@ class Lesson:
     most: float = math.inf  # the largest number that ε allows
     # how high a number stands in the figure; none where it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
+    # the choice that is nearest to a point of the figure, where its choices are drawn in it
+    choice_at: Callable[[Point], str] | None = None
     lands: str = ""  # the method, or the line of an experiment, whose trials land beside a number
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
@@ -110,58 +109,6 @@ class Lesson:
             return [(r.x, r.value) for r in evidence.rows if r.series == self.lands]
         own = (o for o in evidence.outcomes if o.method == self.lands)
         return [(float(o.x), o.error) for o in own if o.x is not None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    close: bool
-    sentence: str
-
-
-def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Verdict:
-    """Compare a prediction with a finding, in one sentence that holds both."""
-    measured, off = finding.answer, ""
-    if isinstance(measured, str) or isinstance(prediction, str):
-        close = exact = prediction == measured
-    else:
-        nearest = max(min(prediction, measured), finding.since or measured)
-        ratio = prediction / nearest if nearest > 0 else math.inf
-        percent = lesson.unit == " %"
-        points = abs(prediction - measured)
-        close = points <= NEAR_POINTS if percent else 1 / NEAR <= ratio <= NEAR
-        close = close and prediction <= lesson.most
-        exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
-        off = "too high" if ratio > 1 else "too low"
-        if percent:
-            off += f" by {points:.0f} percentage point{'s' * (round(points) != 1)}"
-        elif 0 < ratio < math.inf:
-            off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
-        off += ", and more than ε allows" * (prediction > lesson.most)
-    remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
-    before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
-    did = "chose" if isinstance(prediction, str) else "predicted"
-    says = "the measurement says " + ("the same" if before == after else f"**{after}**")
-    sentences = [f"You {did} **{before}**; {says}", remark]
-    return Verdict(close=close, sentence=" ".join(f"{s}." for s in sentences if s))
-
-
-def answer_text(lesson: Lesson, answer: Answer) -> str:
-    """Return a prediction or a measured answer as people read it."""
-    if isinstance(answer, str):
-        return lesson.choices.get(answer, "none of these")
-    written = find.short(answer) if answer not in lesson.numbers else number_text(answer)
-    if lesson.unit.startswith("="):  # a point on an axis
-        return f"{lesson.unit[1:]}{written}"
-    unit = " time" if (written, lesson.unit) == ("1", " times") else lesson.unit
-    return f"{written}{unit}"
-
-
-def measured_text(lesson: Lesson, finding: find.LessonFinding) -> str:
-    """Return what was measured as people read it: a number, or the two that it lies between."""
-    text = answer_text(lesson, finding.answer)
-    if finding.since is None:
-        return text
-    return f"{answer_text(lesson, finding.since)} to {text.removeprefix(lesson.unit[1:])}"
 
 
 def step_name(slug: str) -> str:
@@ -383,6 +330,47 @@ LESSONS: tuple[Lesson, ...] = (
         given=("mean.sample",),
         floor=bound("lower.mean.approx-packing").card.slug,
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
+    ),
+    Lesson(
+        slug="packing",
+        scenario=Scenario(
+            distribution="hypercube",
+            methods=("mean.sample", "mean.clipped"),
+            epsilon=None,
+            delta=None,
+            rho=by_hand.RHO,
+            p=by_hand.ORDER,
+            d=by_hand.SIGNS,
+            n=by_hand.RECORDS,
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 20_000),
+            trials=10,
+        ),
+        experiment="packing",
+        find=find.named_candidate,
+        choices={slug: slug.replace("-", " ").capitalize() for slug in by_hand.CANDIDATES},
+        choice_at=find.nearest_candidate,
+        elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
+    ),
+    Lesson(
+        slug="budgets",
+        scenario=Scenario(
+            methods=("mean.sample", "mean.clipped"),
+            epsilon=None,
+            delta=None,
+            rho=RELEASE.rho * RELEASES[-1],
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 20_000),
+            trials=10,
+        ),
+        experiment="budgets",
+        find=find.sum_of_budgets,
+        numbers=(0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20),
+        unit="=ε = ",
+        height=lambda _, epsilon: epsilon,
+        lands=SUMMED,
+        given=(ADDED,),
+        elsewhere=(("privacy", "The page Privacy"),),
     ),
 )
 SLUGS = tuple(lesson.slug for lesson in LESSONS)

@@ -6,9 +6,10 @@ The view says which answers were run, and a `LessonResults` what these runs gave
 from dataclasses import replace
 
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
-from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer, judge
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer
 from dpsco_app.lessons.measure import LessonResults, measure
 from dpsco_app.lessons.report import Answered
+from dpsco_app.lessons.verdict import judge
 from dpsco_app.lessons.view import LessonsView, answers_text
 
 

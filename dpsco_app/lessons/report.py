@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from html import escape
 
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
-from dpsco_app.lessons.lessons import SLUGS, Answer, Lesson, Verdict, answer_text, step_name
+from dpsco_app.lessons.lessons import SLUGS, Answer, Lesson, step_name
+from dpsco_app.lessons.verdict import Verdict, answer_text
 from dpsco_app.parts.options import with_units
 
 HANDED_IN = "What you predicted, and what was measured"

@@ -54,6 +54,6 @@ def name_of(step: str) -> str:
     return NAMES.get(step) or step_name(step)
 
 
-def onward(step: str) -> str:
+def next_label(step: str) -> str:
     """Return what the button says that leads from a lesson to the step after it."""
     return "Hand in what you predicted" if step == HAND_IN else f"Next lesson: {name_of(step)}"

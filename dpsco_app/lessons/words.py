@@ -35,7 +35,7 @@ DOORS = {
     "learn": (
         "Lessons",
         "Can you predict what privacy costs?",
-        "Twelve short steps. In each, predict first, then run: the numbers are measured on "
+        "Fourteen short steps. In each, predict first, then run: the numbers are measured on "
         "synthetic data while you watch.",
     ),
 }
@@ -215,5 +215,32 @@ WORDS: dict[str, LessonWords] = {
         "would not matter, and more frequent ones could be seen. The region also binds "
         "algorithms that nobody has found yet. The gap between it and the best line is still "
         "unknown: a better algorithm, or a better proof.",
+    ),
+    "packing": LessonWords(
+        title="A lower bound by hand",
+        text="The simplest such proof has four candidates: the mean is one of the four points. "
+        "Of 1,000 records 993 are 0, and only **seven** show, as spikes, which one it is. The star "
+        "is the average, published with the noise of ρ-zCDP, ρ = 0.01. Whoever estimates the "
+        "mean well can also name its candidate.",
+        question="Which of the four candidates made these data?",
+        before="Four candidates, and one private average of the data",
+        why="Another candidate changes seven records, so the output tells at most $7^2\\rho$ about "
+        "it (group privacy). **Fano's inequality**: whoever learns so little of the name is often "
+        "wrong. With d signs there are $2^d$ names, and nearly every guess is wrong. By distance: "
+        "a ball around any answer holds few candidates, so most are far away, and that is an "
+        "error.",
+    ),
+    "budgets": LessonWords(
+        title="Budgets that add",
+        text="Learning publishes hundreds of noisy averages, not one. **zCDP** (zero-concentrated "
+        "differential privacy) gives each a price: with Gaussian noise σ times as large as what "
+        "one record can change, it is ρ = 1/(2σ²). Prices add up, and only the sum is turned into "
+        "an ε. Here each release has ρ = 0.001; the line adds an ε for each instead.",
+        question="If ρ is added up first, how large is the ε of 100 releases, at δ = 10⁻⁶?",
+        before="An ε for each release, added up: a hundred releases look hopeless",
+        why="What a spy learns from one release is partly luck, and the luck of many cancels: it "
+        "grows like √k, as a random walk does. Adding an ε for each takes every step as one in "
+        "the worst direction. ρ is half the variance of a step, and variances add. So the methods "
+        "here divide a ρ among their steps. That was the path: go on with **Explore**.",
     ),
 }

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.lessons import words
-from dpsco_app.lessons.lessons import CLOSE, Answer, Lesson
+from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
-from dpsco_app.lessons.view import MOST, STEPS, name_of, onward
+from dpsco_app.lessons.verdict import CLOSE
+from dpsco_app.lessons.view import MOST, STEPS, name_of, next_label
 from dpsco_app.parts.options import with_units
 from dpsco_app.static_page.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
@@ -81,7 +82,7 @@ def reason(lesson: Lesson) -> str:
     return (
         f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
-        f"{escape(onward(follower))}</button></p>"
+        f"{escape(next_label(follower))}</button></p>"
     )
 
 

@@ -1,4 +1,4 @@
-r"""Four small experiments of the page Learn that no scenario holds.
+r"""Six small experiments of the page Learn that no scenario holds.
 
 ``tails``: the largest of n records of a Gaussian and of a Student t of the same variance.
 ``neighbours``: how often the best guess from one private output is right about one record.
@@ -6,6 +6,8 @@ r"""Four small experiments of the page Learn that no scenario holds.
 three parts whose squares add up to its mean square (`error_parts`).
 ``look``: that error, beside the radius chosen from the setting alone and one chosen privately from
 the lengths of the records (theory/adaptive-methods.md, 1.1).
+``budgets``: what many releases cost together if epsilons are added, and if rhos are.
+``packing``: which of four candidates made the data behind a private average (`fano.by_hand`).
 
 An experiment is a sequence of parts, each seeded on its own, as a study is one of cells. Privacy
 noise goes through a ledger here as everywhere.
@@ -18,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -28,7 +30,9 @@ from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.student_t import StudentT
+from dpsco_core.explain.budgets import Point, composed
 from dpsco_core.explain.error_parts import SquaredParts, clipped_law
+from dpsco_core.explain.fano import by_hand
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.clipped import SimpleClipping
@@ -43,9 +47,16 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-Experiment = Literal["tails", "neighbours", "radius", "look"]
-EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius", "look")
-TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10, "look": 20}
+Experiment = Literal["tails", "neighbours", "radius", "look", "budgets", "packing"]
+EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)
+TRIALS: dict[Experiment, int] = {
+    "tails": 30,
+    "neighbours": 40,
+    "radius": 10,
+    "look": 20,
+    "budgets": 1,
+    "packing": 40,
+}
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # sizes of the running maximum
 TAILS = Scenario(methods=("mean.sample",), d=1, p=2, n=SIZES[-1], offset=0)
@@ -58,11 +69,15 @@ RADIUS_POINT = Scenario(methods=("mean.clipped",), p=2, n=5000, d=20, margin=0.5
 RADII = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 300.0, 1000.0)
 RADII_SHOWN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0)
 
+RELEASE = Point(kind="zcdp", rho=0.001)  # what each of many releases costs
+RELEASES = (1, 2, 5, 10, 20, 50, 100)
+
 GAUSSIAN, STUDENT = "gaussian", "student-t"
 RIGHT = "right"
 ADAPTIVE, BLIND = "adaptive", "blind"
 PRIVATE, CUT = "private", "cut"
 ERRORS = (PRIVATE, ADAPTIVE, BLIND)
+ADDED, SUMMED, EXACT = "added", "summed", "exact"  # epsilons added, rhos, and Gaussian noise
 BIAS, SAMPLING, NOISE = "bias", "sampling", "noise"  # the parts of an error, as roots
 
 
@@ -305,11 +320,33 @@ def _look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return [*fixed, clipped(BLIND), row(ADAPTIVE, release)]
 
 
-RUNS = {"tails": _tails, "neighbours": _neighbours, "radius": _radius, "look": _look}
+# -- budgets ------------------------------------------------------------------------------------
+
+
+def _budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Compute the epsilon of all releases together at one delta; no noise changes it."""
+    out: list[tuple[str, float, float]] = []
+    for count in RELEASES:
+        sums = composed(RELEASE, count)
+        values = {ADDED: sums.basic, SUMMED: sums.zcdp, EXACT: sums.exact}
+        out += [(name, float(count), value) for name, value in values.items()]
+    return out
+
+
+RUNS = {
+    "tails": _tails,
+    "neighbours": _neighbours,
+    "radius": _radius,
+    "look": _look,
+    "budgets": _budgets,
+    "packing": by_hand.play,
+}
 # Where a prediction is read: the last x of the figure.
 LAST_POINTS: dict[Experiment, float] = {
     "tails": SIZES[-1],
     "neighbours": GUESSES * TRIALS["neighbours"],
     "radius": RADII[-1],
     "look": RADII_SHOWN[-1],
+    "budgets": RELEASES[-1],
+    "packing": by_hand.SIGNS,
 }

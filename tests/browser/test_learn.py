@@ -170,18 +170,18 @@ def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
     ready(page, seconds=60)
     for place in (drawn, prediction(page, slug), page.locator(".st-key-learn_run")):
         assert ends(place)[1] <= height
-    first = to_text(BY_SLUG[slug].answers[0])
-    page.goto(f"{dashboard}/learn?lesson={slug}{large}&answers={slug}:{first}")
-    onward = page.locator(".st-key-learn_onward").get_by_role("button")
-    expect(onward).to_be_visible(timeout=SLOW)
+    answer = to_text(BY_SLUG[slug].answers[0])
+    page.goto(f"{dashboard}/learn?lesson={slug}{large}&answers={slug}:{answer}")
+    button = page.locator(".st-key-learn_follow").get_by_role("button")
+    expect(button).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
-    verdict, after = page.locator(".st-key-learn_said"), page.locator(".st-key-learn_after")
-    assert ends(verdict)[1] <= height and ends(onward)[1] <= height
+    verdict, reason = page.locator(".st-key-learn_said"), page.locator(".st-key-learn_after")
+    assert ends(verdict)[1] <= height and ends(button)[1] <= height
     lower = page.locator(".st-key-learn_below_figure")
-    above = verdict if lower.count() else page.locator(".st-key-first_side_learn")
+    upper = verdict if lower.count() else page.locator(".st-key-first_side_learn")
     if lower.count():
         assert ends(lower)[1] <= height
-    assert 0 <= ends(after)[0] - ends(above)[1] <= HOLE
+    assert 0 <= ends(reason)[0] - ends(upper)[1] <= HOLE
 
 
 # Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.

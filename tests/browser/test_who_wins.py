@@ -17,7 +17,10 @@ PLAIN = "/who-wins?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
 def test_a_deep_link_restores_the_map(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
     ready(page)
+    compare = page.get_by_role("button", name="Compare measured, over d and ε")
+    compare.click()
     expect(page.get_by_role("radio", name="d and ε")).to_be_checked()
+    page.keyboard.press("Escape")
     expect(figure(page, "who_wins")).to_contain_text("Dimension d", timeout=20_000)
     expect(figure(page, "who_wins")).to_be_visible()
     slider = page.get_by_role("slider", name="Records n")

@@ -14,6 +14,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.explain import lessons
 from dpsco_core.explain.budgets import guess_ceiling
+from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import (
     BIAS,
     CUT,
@@ -23,6 +24,8 @@ from dpsco_core.explain.lessons import (
     PRIVATE,
     RADII,
     RADIUS_POINT,
+    RELEASE,
+    RELEASES,
     RIGHT,
     SIZES,
     STUDENT,
@@ -37,6 +40,7 @@ from dpsco_core.explain.lessons import (
     study_points,
 )
 from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
@@ -52,7 +56,7 @@ def column(table: pd.DataFrame, series: str, name: str) -> list[float]:
     return list(table.loc[table["series"] == series, name])
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize("experiment", [one for one in EXPERIMENTS if one != "budgets"])
 def test_a_part_gives_the_same_rows_and_another_seed_gives_others(
     experiment: lessons.Experiment,
 ) -> None:
@@ -201,6 +205,76 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
         assert row.value == pytest.approx(math.sqrt(d) * std)
 
 
+# -- budgets ------------------------------------------------------------------------------------
+
+
+def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
+    rows = {(row.series, row.x): row.value for row in rows_of("budgets")}
+    for count in RELEASES:
+        whole = count * RELEASE.rho
+        assert rows[lessons.SUMMED, count] == pytest.approx(zcdp_epsilon(whole, RELEASE.delta))
+        exact = rows[lessons.EXACT, count]  # the delta of Gaussian noise at this epsilon
+        mu = math.sqrt(2 * whole)
+        tail = norm.sf(exact / mu - mu / 2) - math.exp(exact) * norm.sf(exact / mu + mu / 2)
+        assert tail == pytest.approx(RELEASE.delta, rel=1e-6)
+        assert exact <= rows[lessons.SUMMED, count]
+        single = gaussian_epsilon(RELEASE.rho, RELEASE.delta / count)
+        assert rows[lessons.ADDED, count] == pytest.approx(count * single)
+    assert rows[lessons.ADDED, 100] > 9 * rows[lessons.SUMMED, 100]
+
+
+# -- packing ------------------------------------------------------------------------------------
+
+
+def test_seven_records_part_any_two_candidates_and_group_privacy_bounds_what_is_told() -> None:
+    corners = [np.array(signs, dtype=float) for signs in by_hand.CANDIDATES.values()]
+    spike = by_hand.proof().spike_size
+    records = {i: np.tile(spike * signs, (by_hand.SPIKES, 1)) for i, signs in enumerate(corners)}
+    for i, signs in enumerate(corners):
+        assert by_hand.mean_of(signs) == pytest.approx(records[i].sum(axis=0) / by_hand.RECORDS)
+    # The divergence of two Gaussian outputs is the squared distance over twice the variance.
+    step = 2 * spike * math.sqrt(by_hand.SIGNS) / by_hand.RECORDS
+    variance = step**2 / (2 * by_hand.RHO)
+    told = [
+        float(np.sum((by_hand.mean_of(a) - by_hand.mean_of(b)) ** 2)) / (2 * variance)
+        for a in corners
+        for b in corners
+    ]
+    assert max(told) == pytest.approx(by_hand.RHO * by_hand.SPIKES**2)
+    assert max(told) == pytest.approx(by_hand.proof().told)
+
+
+def test_the_nearest_candidate_is_named_as_often_as_the_noise_says_and_below_the_limit() -> None:
+    rows = [row for row in rows_of("packing") if row.series == by_hand.SHARE]
+    games = int(sum(row.x for row in rows))
+    right = sum(round(row.x * row.value) for row in rows)
+    # Each sign is right if the noise does not cross 0: theta over its standard deviation.
+    signal = by_hand.SPIKES * math.sqrt(2 * by_hand.RHO) / (2 * math.sqrt(by_hand.SIGNS))
+    share = norm.cdf(signal) ** by_hand.SIGNS
+    low, high = binom.ppf([ALARM / 2, 1 - ALARM / 2], games, share)
+    assert low <= right <= high
+    assert share < by_hand.naming_chance()
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 20])
+def test_the_limit_on_naming_a_pattern_solves_the_inequality_of_the_note(d: int) -> None:
+    limit, blind = by_hand.naming_chance(d), 2.0**-d
+    kappa = by_hand.RHO * by_hand.SPIKES**2
+    assert blind < limit < 1
+    odds = math.log(limit * (1 - blind) / (blind * (1 - limit)))
+    both_ways = (limit - blind) * odds
+    gap = math.sqrt(d * math.log(2)) - math.sqrt(kappa)
+    all_orders = math.exp(-(max(0.0, gap) ** 2))
+    is_first = both_ways == pytest.approx(kappa * (1 - blind), rel=1e-5)
+    assert is_first or limit == pytest.approx(all_orders)
+    assert limit <= all_orders * (1 + 1e-9) and both_ways <= kappa * (1 - blind) * (1 + 1e-5)
+
+
+def test_a_packing_has_a_sign_at_least() -> None:
+    with pytest.raises(InvalidInput, match="d must be at least 1, got d=0"):
+        by_hand.naming_chance(0)
+
+
 # -- the command line ---------------------------------------------------------------------------
 
 
@@ -218,7 +292,8 @@ def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -
     [
         (
             ["luck"],
-            "experiment must be one of tails, neighbours, radius, look, got experiment=luck.",
+            "experiment must be one of tails, neighbours, radius, look, budgets, packing, got "
+            "experiment=luck.",
         ),
         (["tails", "--trials", "0"], "trials must be an integer between"),
         (["tails", "--seed", "x"], "seed must be an integer"),

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, judge
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson
 from dpsco_app.lessons.measure import measure, work
+from dpsco_app.lessons.verdict import judge
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.static_page.lessons import KeptResults
 from tests.site.conftest import TAUGHT, axe, state, tab_of
@@ -61,7 +62,7 @@ def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
     expect(tab.locator("svg.prediction")).to_contain_text("measured: ")
     expect(tab.locator("#lesson-head h1")).to_have_text("1. What is a heavy tail?")
     assert f"answers=heavy-tails:{lesson.numbers[answer]:g}" in tab.url
-    expect(tab.locator("#score")).to_contain_text("1 of 12")
+    expect(tab.locator("#score")).to_contain_text("1 of 14")
     axe(tab)
 
 

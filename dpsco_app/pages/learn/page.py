@@ -14,13 +14,13 @@ from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.handle import handle, handle_colours
 from dpsco_app.lessons.lessons import (
     BY_SLUG,
-    CLOSE,
     SLUGS,
     Lesson,
     step_name,
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
-from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView, name_of, onward
+from dpsco_app.lessons.verdict import CLOSE
+from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView, name_of, next_label
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.learn import state
@@ -57,8 +57,8 @@ STYLE = """<style>
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 /* What comes after the question stands below the figure, where there is room for it. */
 .st-key-learn_after { gap: 0.75rem; max-width: 46rem; }
-.st-key-learn_onward button { padding: 0.6rem 1.25rem; }
-.st-key-learn_onward button p { font-size: 1.05rem; font-weight: 600; }
+.st-key-learn_follow button { padding: 0.6rem 1.25rem; }
+.st-key-learn_follow button p { font-size: 1.05rem; font-weight: 600; }
 .st-key-learn_below_figure, .st-key-learn_below_figure > * { gap: 0; }
 .st-key-learn_below_figure h3 { font-size: 1rem; padding: 0; }
 @media (min-width: 1101px) {
@@ -192,7 +192,8 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
     width = WIDTHS.get(window.size(), 780)
     lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
-    screen.draw(main, **lengths, height=height)
+    clicked = None if lesson.choice_at is None else partial(state.click, slug)
+    screen.draw(main, clicked, **lengths, height=height)
     screen.draw_files(main, setting=setting_line(lesson.scenario))
     for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
         with screen.left, st.container(key="learn_below_figure"):
@@ -209,7 +210,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.why}"))
             follower = STEPS[STEPS.index(slug) + 1]
-            _step_button("Onward", follower, label=onward(follower), type="primary")
+            _step_button("Follow", follower, label=next_label(follower), type="primary")
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:

@@ -66,6 +66,13 @@ def choose(slug: str) -> None:
     path().predict(slug, st.session_state[prediction_key(slug)])
 
 
+def click(slug: str, key: str) -> None:
+    """Take over the choice at the point of the figure that was clicked; a callback."""
+    points, choice_at = st.session_state[key].selection.points, BY_SLUG[slug].choice_at
+    if points and choice_at is not None:
+        path().predict(slug, choice_at((points[0]["x"], points[0]["y"])))
+
+
 def take_answer(slug: str) -> None:
     """Take over what was answered in the figure; a callback."""
     number = int(st.session_state[prediction_key(slug)]["answer"])

@@ -13,7 +13,8 @@ from dpsco_app.front.links import BASE
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.figures import figures
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
-from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
+from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, Lesson
+from dpsco_app.lessons.verdict import answer_text, judge
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import measure
 from dpsco_app.parts.options import number_text
@@ -355,7 +356,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
 
 
 def test_every_word_belongs_to_a_lesson() -> None:
-    assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 12
+    assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 14
 
 
 def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algorithm() -> None:

@@ -34,7 +34,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     assert app.title[0].value == TITLE
     assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
     pages = [link.proto for link in app.container(key="why_next").get("page_link")]
-    assert len(pages) == 4
+    assert len(pages) == 5
     assert links.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
 
 
@@ -47,7 +47,8 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
 
 
 def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> None:
-    [(label, opened, view)] = TO_CURVES
+    (label, opened, view), (_, milder, _) = TO_CURVES
+    assert milder == replace(opened, p=LIGHT)
     opened.validate(DASHBOARD)
     assert opened == HARDEST and view.measure == "price" and "at every n" in label
     assert (opened.p, opened.d) == (SCENARIO.p, WORST_D)

@@ -1,0 +1,76 @@
+"""The figure of the packing that is played by hand: four candidates, and what is published."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from dpsco_app.figure.axes import linear_axis
+from dpsco_app.figure.colours import INK, METHODS
+from dpsco_app.figure.methods import SIGNS
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel
+from dpsco_core.explain.fano import by_hand
+from dpsco_core.explain.lessons import LessonRow
+
+
+def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
+    """Return the plane of the four candidates with what is published: once, or again and again."""
+    outputs = [(row.x, row.value) for row in rows if row.series == by_hand.OUTPUT]
+    edge_of_plane = 1.15 * max(abs(z) for point in outputs for z in point)
+    marks = partial(Line, width=0, size=14)
+    lines = [
+        marks(
+            key=slug,
+            name="",
+            label=slug.replace("-", " "),
+            hover=[slug.replace("-", " ").capitalize()],  # without one a point hears no click
+            x=[x],
+            y=[y],
+            colour=METHODS["violet"] if has_run and slug == by_hand.SECRET else INK,
+            symbol="circle",
+            # On the outer side, where no other candidate is.
+            away=(-84 if x < 0 else 12, 10 if y > 0 else -16),
+        )
+        for slug, signs in by_hand.CANDIDATES.items()
+        for x, y in [by_hand.mean_of(np.array(signs, dtype=float)).tolist()]
+    ]
+    published = [("once", "Published average", outputs[:1], METHODS["gold"], "star")]
+    if has_run:
+        repeats = ("repeats", "The same data again", outputs[1:], METHODS["grey"], "circle-open")
+        published.insert(0, repeats)
+    clouds = [
+        marks(
+            key=key,
+            name=name,
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            colour=colour,
+            symbol=symbol,
+            size=16 if symbol == "star" else 7,
+        )
+        for key, name, points, colour, symbol in published
+        if points
+    ]
+    ladder = [
+        LadderRow(
+            key=line.key,
+            name=line.name,
+            colour=line.colour,
+            values=[f"{len(line.x)}"],
+            end=edge_of_plane / 2 - i * edge_of_plane / 4,
+            sign=SIGNS[line.symbol],
+        )
+        for i, line in enumerate(clouds)
+    ]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("First number of the mean", -edge_of_plane, edge_of_plane),
+                lines=[*clouds, *lines],
+            )
+        ],
+        y=linear_axis("Second number of the mean", -edge_of_plane, edge_of_plane),
+        ladder=Ladder(title="", columns=["times"], rows=ladder, leaders=False),
+        alt=title,
+    )

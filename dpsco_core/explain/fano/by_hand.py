@@ -1,0 +1,79 @@
+r"""The smallest packing proof, played by hand: four candidates, seven records that tell them apart.
+
+Nature picks one of the :math:`2^d` sign patterns :math:`\nu`. Of n records exactly B show the
+spike :math:`q^{-1/p}\nu`, the others are 0; whoever changes the pattern changes these B records
+only. Group privacy lets a rho-zCDP output tell at most :math:`\rho B^2` nats about it, and
+`dpsco_core.bounds.instances.distance.chance` turns this into the largest chance of naming it
+(theory/bounds-everywhere.md, 4). Here the number of spikes is fixed, so no mean over it is taken.
+"""
+
+import math
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.distance import chance
+from dpsco_core.explain.fano.builder import DistanceProof
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
+
+RECORDS, SPIKES, SIGNS, ORDER = 1000, 7, 2, 2.0
+RHO = 0.01
+# The four candidates, by the place in the plane where their means are.
+CANDIDATES: dict[str, tuple[int, int]] = {
+    "upper-left": (-1, 1),
+    "upper-right": (1, 1),
+    "lower-left": (-1, -1),
+    "lower-right": (1, -1),
+}
+SECRET = "lower-right"  # the one whose data are published
+ROUNDS = 25  # guesses of one trial
+OUTPUT, SHARE = "output", "named"  # the series: what is published, and the share of right guesses
+
+
+def proof(d: int = SIGNS) -> DistanceProof:
+    """Return the numbers of Fano's proof by distance with this many signs, at these spikes."""
+    return DistanceProof(
+        n=RECORDS, d=d, order=ORDER, q=SPIKES / RECORDS, rho=RHO, epsilon=math.sqrt(2 * RHO)
+    )
+
+
+def naming_chance(d: int = SIGNS) -> float:
+    r"""Return the largest chance that any rho-zCDP algorithm names the pattern of d signs.
+
+    Between :math:`2^{-d}`, the chance of a blind guess, and 1. `d`: at least 1.
+    """
+    require(d >= 1, "d", "at least 1", d)
+    log_words = d * math.log(2)
+    return float(chance(np.array(proof(d).told), np.array(-log_words), log_words=log_words))
+
+
+def mean_of(pattern: Vector) -> Vector:
+    """Return the average of the records of a pattern, shape (d,)."""
+    return SPIKES / RECORDS * proof(len(pattern)).spike_size * pattern
+
+
+def publish(pattern: Vector, rng: np.random.Generator) -> Vector:
+    """Return the average with the noise of rho-zCDP, shape (d,): a record is at most a spike long.
+
+    `pattern`: the signs, shape (d,).
+    """
+    spike = proof(len(pattern)).spike_size * math.sqrt(len(pattern))
+    noise = GaussianNoise(l2_sensitivity=2 * spike / RECORDS, rho=RHO)
+    return Ledger(ZCDP(rho=RHO)).release(noise, mean_of(pattern), rng)
+
+
+def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Publish the data of the secret candidate once, and play rounds with candidates at random.
+
+    Returns rows (series, x, value): one of `OUTPUT`, a point of the plane; and one of `SHARE`, how
+    many guesses were made, and the share of right ones. The guess is the nearest candidate, which
+    for Gaussian noise is the likeliest one.
+    """
+    x, y = publish(np.array(CANDIDATES[SECRET], dtype=np.float64), rng)
+    right = 0
+    for signs in 2 * rng.integers(0, 2, size=(ROUNDS, SIGNS)) - 1.0:
+        right += int(np.all(np.sign(publish(signs, rng)) == signs))
+    return [(OUTPUT, float(x), float(y)), (SHARE, ROUNDS, right / ROUNDS)]
