@@ -52,7 +52,7 @@ LIMITS: dict[str, float] = {
     "dpsco_app/figure": 10.0,
     "dpsco_app/front": 16.4,
     "dpsco_app/lessons": 14.2,
-    "dpsco_app/pages": 11.3,
+    "dpsco_app/pages": 11.2,
     "dpsco_app/parts": 9.8,
     "dpsco_app/runs": 13.9,
     "dpsco_app/session": 9.8,
@@ -91,7 +91,7 @@ LIMITS: dict[str, float] = {
     "tests/results": 0.0,
     "tests/runs": 0.3,
     "tests/site": 10.8,
-    "tests/trust": 13.6,
+    "tests/trust": 13.5,
 }
 
 

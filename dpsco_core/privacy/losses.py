@@ -12,8 +12,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.signal import fftconvolve
+import scipy  # its `optimize` and `signal` are imported on first use
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 from dpsco_core.base.arrays import Vector
@@ -276,7 +275,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
 
     largest = LARGEST_RATE / max(float(np.abs(losses).max()), 1e-300)
     rate = float(
-        minimize_scalar(
+        scipy.optimize.minimize_scalar(
             lambda x: count * log_moment(x) - x * epsilon,
             bounds=(0.0, largest),
             method="bounded",
@@ -316,7 +315,7 @@ def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
     """Return the weights of a sum, and what their rounding may hide."""
     if max(len(left), len(right)) <= DIRECT_POINTS:
         return np.convolve(left, right), 0.0
-    weights = fftconvolve(left, right)
+    weights = scipy.signal.fftconvolve(left, right)
     norms = float(np.linalg.norm(left) * np.linalg.norm(right))
     error = ROUNDING * math.log2(len(weights)) * norms
     return np.where(weights > error, weights, 0.0), 2 * len(weights) * error

@@ -67,7 +67,7 @@ def poisson_epsilon(
     >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5), 3)
     2.478
     >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5, "add or remove"), 3)
-    1.515
+    1.516
     """
     _check(rate, steps, delta, neighbours)
     check_positive("noise_multiplier", noise_multiplier)

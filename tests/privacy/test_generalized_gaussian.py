@@ -398,11 +398,12 @@ def test_mixtures_compose_as_concentrated_releases() -> None:
     assert epsilon(plain) == gaussian_epsilon(0.2, 1e-6)
     assert epsilon(shaped) == zcdp_epsilon(0.1, 1e-6)
     assert epsilon(shaped, plain) == pytest.approx(zcdp_epsilon(0.3, 1e-6), rel=1e-12)
-    mixed = min(zcdp_epsilon(0.1, 1e-6) + 0.3, zcdp_epsilon(0.1 + 0.3**2 / 2, 1e-6))
+    laplace_rho = 0.3 + math.exp(-0.3) - 1
+    mixed = min(zcdp_epsilon(0.1, 1e-6) + 0.3, zcdp_epsilon(0.1 + laplace_rho, 1e-6))
     assert epsilon(shaped, pure) == pytest.approx(mixed, rel=1e-12)
     assert epsilon(shaped, approximate) == pytest.approx(0.5 + zcdp_epsilon(0.1, 6e-7), rel=1e-12)
     concentrated = compose((shaped, plain, pure), ZCDP(rho=1.0))
-    assert isinstance(concentrated, ZCDP) and concentrated.rho == pytest.approx(0.345, rel=1e-12)
+    assert isinstance(concentrated, ZCDP) and concentrated.rho == pytest.approx(0.3 + laplace_rho)
 
 
 def test_disjoint_blocks_count_once() -> None:

@@ -118,7 +118,10 @@ def test_noise_at_the_worked_examples_of_the_formulas() -> None:
     printed = replace(even, calibration="paper")
     assert printed.plan(where).noise == pytest.approx(4 * even.plan(where).noise, rel=1e-14)
     pure = CoordinatewisePure(threshold=10.0, blocks=7, calibration="paper")
-    assert pure.plan(where).noise == pytest.approx(12 * 10 * 7 * 20 / (0.2 * 1000), rel=1e-14)
+    # Laplace noise of epsilon costs a rho of epsilon + exp(-epsilon) - 1.
+    epsilon = where.laplace_epsilon
+    assert epsilon + math.exp(-epsilon) - 1 == pytest.approx(0.02, rel=1e-12)
+    assert pure.plan(where).noise == pytest.approx(12 * 10 * 7 * 20 / (epsilon * 1000), rel=1e-14)
     smooth = NoiseSmoothing(tau=10.0, smoothing_variance=1.0, calibration="paper")
     assert smooth.plan(where).noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
     ratio = (
