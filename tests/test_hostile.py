@@ -134,7 +134,7 @@ def test_bounds_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
     tmp_path: Path,
 ) -> None:
     asked = (*COMMON[:2], *write_bounds(tmp_path))
-    plain, as_json = told(tmp_path, ("bounds", *asked), ("bounds", "--json", *asked))
+    plain, as_json = told(tmp_path, ("bounds", "--all", *asked), ("bounds", "--json", *asked))
     line, out = sentences(plain), plain[1]
     assert "lower.mean.fano-cdp" in out
     assert sentences(as_json) == line
@@ -157,7 +157,7 @@ def test_methods_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
         (tmp_path / f"{slug}.py").write_text(text, encoding="utf-8")
     asked = ("run", *COMMON, "--method=mean.sample", *(f"--method={slug}" for slug in slugs))
     asked = (*asked, *(f"--with={slug}.py" for slug in slugs))
-    plain, as_json = told(tmp_path, asked, (*asked, "--json"))
+    plain, as_json = told(tmp_path, (*asked, "--all"), (*asked, "--json"))
     line, out = sentences(plain), plain[1]
     assert "Sample mean" in out and "lower.mean.fano-cdp" in out
     assert sentences(as_json) == line

@@ -297,7 +297,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     values = law.spacing * places
     beyond_epsilon = values > epsilon
     gaps = values[beyond_epsilon] - epsilon
-    inside = float(masses[beyond_epsilon] @ (np.exp(-rate * gaps) * -np.expm1(-gaps)))
+    excess_mass = float(masses[beyond_epsilon] @ (np.exp(-rate * gaps) * -np.expm1(-gaps)))
     top = float(values[-1])
     wrapped = min(
         count * (log_moment(rate + extra) - level) - extra * top
@@ -307,8 +307,8 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     entries = min(float(size), 1 + 1 / max(rate * law.spacing, 1e-300))
     rounding = ROUNDING * (count + math.log2(size)) * entries
     scale = math.exp(min(count * level - rate * epsilon, 0.0))
-    lost = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
-    return min(1.0, scale * (inside + cut + rounding) + lost)
+    total_loss = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
+    return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)
 
 
 def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:

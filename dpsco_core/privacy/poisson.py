@@ -124,12 +124,12 @@ def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> Non
 
 def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:
     """Return the loss of a step where its output, in units of its noise, is z."""
-    up = np.log1p(rate * np.expm1(s * z - s * s / 2))
+    gain = np.log1p(rate * np.expm1(s * z - s * s / 2))
     if direction == "remove":
-        return np.asarray(up)
+        return np.asarray(gain)
     if direction == "add":
-        return np.asarray(-up)
-    return np.asarray(up - np.log1p(rate * np.expm1(-s * z - s * s / 2)))
+        return np.asarray(-gain)
+    return np.asarray(gain - np.log1p(rate * np.expm1(-s * z - s * s / 2)))
 
 
 def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> Vector:
@@ -167,8 +167,8 @@ def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
         likely, rare, top = -plain, -mixed, float(ndtr(z[-1]))
         bottom = float(ndtr(-z[0]))
     else:
-        other = (1 - rate) * plain + rate * replaced
-        likely, rare = mixed, plain if direction == "remove" else other
+        replaced_mixture = (1 - rate) * plain + rate * replaced
+        likely, rare = mixed, plain if direction == "remove" else replaced_mixture
         top = float((1 - rate) * ndtr(-z[-1]) + rate * ndtr(s - z[-1]))
         bottom = float((1 - rate) * ndtr(z[0]) + rate * ndtr(z[0] - s))
     return LossLaw.of_cells(ends, low, likely, rare, bottom=bottom, lost_mass=top)

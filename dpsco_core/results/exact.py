@@ -61,8 +61,8 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
     ]
     expected = {(m, x): expected_error(points[x], m) for m, x in measured_keys}
     return {
-        at: _without_standard_error(_with_exact(row, expected), points.get(at[1]))
-        for at, row in table.items()
+        key: _without_standard_error(_with_exact(row, expected), points.get(key[1]))
+        for key, row in table.items()
     }
 
 

@@ -61,7 +61,7 @@ class Evaluation:
     failures: tuple[str, ...]
     applies: bool = True
     # why the bound has no value here, on this set or at this tail index; empty if it has one
-    elsewhere: str = ""
+    refusal: str = ""
     binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
     note: str = ""  # a caveat for readers of the value; may be empty
     # the classes of laws on which an upper bound holds at the point; see `classes.covered`
@@ -78,7 +78,7 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
     """Return the setting at which `row` is evaluated at `point`.
 
     Only a bound for a law is given the law of the records. On its own hard instance a lower bound
-    is evaluated at that instance's spike probability; elsewhere at the probability that makes it
+    is evaluated at that instance's spike probability; refusal at the probability that makes it
     largest.
     """
     card = row.card
@@ -117,18 +117,18 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
         note = ON_OWN_DATA  # scales cannot differ there
     elif row.card.infinite_variance and setting.moment_order < 2:
         note = row.card.infinite_variance
-    elsewhere = row.refusal(setting)
+    reason = row.refusal(setting)
     terms = row.terms(setting, plan)  # evaluated once: some need a search
-    if refusals or elsewhere:
-        terms = dict.fromkeys(terms, math.nan if elsewhere else math.inf)
+    if refusals or reason:
+        terms = dict.fromkeys(terms, math.nan if reason else math.inf)
     return Evaluation(
         bound=row,
         x=x,
-        value=math.nan if elsewhere else row.combined(terms),
+        value=math.nan if reason else row.combined(terms),
         terms=terms,
         failures=(*row.failures(setting), *refusals),
         applies=row.card.applies_to(problem_card(point.problem).loss_class),
-        elsewhere=elsewhere,
+        refusal=reason,
         binds=name_bound_algorithms(row.card, point.budget) if row.card.kind == "lower" else "",
         note=note,
         covers=covered(row.card, setting) if row.card.kind == "upper" else (),

@@ -96,7 +96,7 @@ def test_the_reviewed_counter_example_has_lower_bounds_over_signs_alone() -> Non
     point = mean_in("l1", None, n=20_000, d=100_000, p=50.0)
     lower = [e for e in evaluate_all(point) if e.bound.card.kind == "lower"]
     assert [e.bound for e in lower] == list(LOWER_MEAN_BOUNDS)
-    assert {e.bound for e in lower if not e.elsewhere} == set(SIGNS)
+    assert {e.bound for e in lower if not e.refusal} == set(SIGNS)
     for row in LOWER_MEAN_BOUNDS:
         assert (KNOWN_CUBES in row.hypotheses) == (row in SIGNS)
         assert (PRIOR_IN_SET in row.hypotheses) == (row in REST)
@@ -113,7 +113,7 @@ def test_a_lower_bound_has_no_value_on_a_set_that_lacks_its_hard_instances(
     problem: str, kind: str, q: float | None
 ) -> None:
     point = replace(mean_in(kind, q), problem=problem, methods=default_methods(problem))
-    apart = [e for e in evaluate_all(point) if e.elsewhere]
+    apart = [e for e in evaluate_all(point) if e.refusal]
     assert apart and {e.bound.card.kind for e in apart} == {"lower"}
     for e in apart:
         assert math.isnan(e.value) and all(map(math.isnan, e.terms.values()))
@@ -129,7 +129,7 @@ def test_a_lower_bound_keeps_its_value_where_its_hard_instances_are(
     kind: str, q: float | None
 ) -> None:
     kept = [e for e in evaluate_all(mean_in(kind, q)) if e.bound.card.kind == "lower"]
-    assert kept and not any(e.elsewhere or math.isnan(e.value) for e in kept)
+    assert kept and not any(e.refusal or math.isnan(e.value) for e in kept)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in GEOMETRIES if kind != "l2"])
@@ -202,7 +202,7 @@ def test_every_bound_has_a_value_in_the_smallest_dimension(problem: str, kind: s
                 continue
             tried += 1
             for made in evaluate_all(point):
-                assert math.isnan(made.value) is bool(made.elsewhere), made.bound.card.slug
+                assert math.isnan(made.value) is bool(made.refusal), made.bound.card.slug
     assert tried == (0 if kind in ("simplex", "group-l1") else 6)
 
 

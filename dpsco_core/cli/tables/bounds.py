@@ -55,9 +55,9 @@ def _print_whole(scenario: Scenario, evaluations: Sequence[Evaluation]) -> None:
         details = {
             "class": card.class_text,
             "binds": f"every {e.binds}" if e.binds else "",
-            "terms": terms if len(e.terms) > 1 and not e.elsewhere else "",
+            "terms": terms if len(e.terms) > 1 and not e.refusal else "",
             "statement": f"{card.paper}, {card.statement}",
-            "fails": "; ".join(failure for failure in e.failures if failure != e.elsewhere),
+            "fails": "; ".join(failure for failure in e.failures if failure != e.refusal),
         }
         for name, text in details.items():
             if text:
@@ -78,7 +78,7 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
         is_folded = card.kind == "lower" and (
             card.quantity != quantity
             or not card.drawn
-            or bool(e.elsewhere)
+            or bool(e.refusal)
             or (card.privacy not in bound_notions)
         )
         if is_folded or card.quantity != quantity:
@@ -155,7 +155,7 @@ def print_lower_bounds(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     cards = [b.card for b in bounds_for(scenario.problem, scenario.level)]
     slugs = [c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")]
     proven = evaluate_all(scenario, slugs)
-    defined = [e for e in proven if not e.elsewhere]
+    defined = [e for e in proven if not e.refusal]
     bound = _bound_notions(scenario, outcomes)
     printed = [e for e in defined if e.bound.card.privacy in bound]
     if printed:
@@ -200,7 +200,7 @@ def _bound_notions(scenario: Scenario, outcomes: Sequence[Outcome]) -> set[Priva
 
 def _undefined_reasons(evaluations: Iterable[Evaluation]) -> list[str]:
     """Return the reasons why bounds have no value on this set, without repetition."""
-    return list(dict.fromkeys(e.elsewhere for e in evaluations if e.elsewhere))
+    return list(dict.fromkeys(e.refusal for e in evaluations if e.refusal))
 
 
 def _print_notes(scenario: Scenario, evaluations: Sequence[Evaluation], *, floor: bool) -> None:

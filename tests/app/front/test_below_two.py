@@ -25,10 +25,10 @@ def test_the_slider_goes_to_one_point_one_where_the_problem_allows_it():
 
 
 def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
-    made, words = fitted(replace(HEAVY, problem="logistic"), "problem")
-    assert made.p == 2.0
+    scenario, words = fitted(replace(HEAVY, problem="logistic"), "problem")
+    assert scenario.p == 2.0
     assert "tail index p = 2" in words
-    assert made.validate() == made
+    assert scenario.validate() == scenario
     quadratic, words = fitted(replace(HEAVY, problem="quadratic"), "problem")
     assert quadratic.p == 1.5
     assert "tail index" not in words
@@ -37,9 +37,9 @@ def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
 
 
 def test_a_variance_of_one_gives_way_below_two():
-    made, _ = fitted(replace(Scenario(scale="variance"), p=1.5), "p")
-    assert made.scale == "moment"
-    assert made.validate() == made
+    scenario, _ = fitted(replace(Scenario(scale="variance"), p=1.5), "p")
+    assert scenario.scale == "moment"
+    assert scenario.validate() == scenario
 
 
 def test_what_is_new_below_two_is_said_and_of_laws_without_a_variance_alone():

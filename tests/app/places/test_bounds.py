@@ -115,8 +115,8 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
     assert all(counts(r) for r in shown_rows)
     assert {r.bound.card.kind for r in shown_rows} == {"upper", "lower"}
     for kind, best in (("upper", min), ("lower", max)):
-        every = [r.value for r in drawn if r.bound.card.kind == kind and counts(r)]
-        assert best(every) in [r.value for r in shown_rows if r.bound.card.kind == kind]
+        values = [r.value for r in drawn if r.bound.card.kind == kind and counts(r)]
+        assert best(values) in [r.value for r in shown_rows if r.bound.card.kind == kind]
     least = floor(drawn)
     assert least in shown_rows
 
@@ -133,8 +133,10 @@ def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() 
         assert figure.ladder.title == f"5 of {len(drawn)} bounds"
         upper = [r for r in drawn if r.bound.card.slug in slugs and r.bound.card.kind == "upper"]
         assert all(r.bound.card.privacy != "none" for r in upper)
-    few = drawn[:3]
-    assert {r.bound.card.slug for r in select(few, FIRST, "")} == {r.bound.card.slug for r in few}
+    three_rows = drawn[:3]
+    assert {r.bound.card.slug for r in select(three_rows, FIRST, "")} == {
+        r.bound.card.slug for r in three_rows
+    }
 
 
 def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs() -> None:

@@ -410,7 +410,7 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
 
 
 @pytest.mark.parametrize(
-    ("part", "kept", "gone"),
+    ("part", "needed_fields", "unused_fields"),
     [
         ("ledger", {"problem", "n", "d", "epsilon"}, set()),
         ("compose", {"epsilon", "delta"}, {"problem", "p", "n", "d", "geometry", "methods"}),
@@ -418,11 +418,11 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
     ],
 )
 def test_a_part_has_the_controls_that_change_what_it_shows(
-    part: str, kept: set[str], gone: set[str]
+    part: str, needed_fields: set[str], unused_fields: set[str]
 ) -> None:
     page = open_privacy(part=part, runs="2000")
     widgets = {w.key for kind in ("selectbox", "select_slider") for w in getattr(page, kind)}
     widgets |= {w.key for w in page.multiselect}
     keys = {key.removeprefix(PREFIX) for key in widgets if key and key.startswith(PREFIX)}
-    assert kept <= keys, keys
-    assert not gone & keys
+    assert needed_fields <= keys, keys
+    assert not unused_fields & keys
