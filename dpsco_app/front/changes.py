@@ -106,8 +106,9 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     if scenario.distribution not in distributions_for(scenario.problem):
         more["distribution"] = Scenario.distribution
         words.append(f"data {distribution_card(Scenario.distribution).name}")
-    scenario, word = _with_variance(scenario)
-    words += [word] if word else []
+    with_p = with_variance(scenario)
+    words += [f"tail index p = {with_p.p:g}"] if with_p.p != scenario.p else []
+    scenario = with_p
     if not words or field not in ("problem", "m", "axis"):
         return scenario, ""
     about = problem_card(scenario.problem).name + ", several items per user" * (level == "user")
@@ -135,18 +136,21 @@ def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
     return reaching(replace(scenario, axis=axis, grid=tuple(grid)))
 
 
-def _with_variance(scenario: Scenario) -> tuple[Scenario, str]:
-    """Return a scenario with p from 2 on where its problem needs a variance, and what gave way.
+def with_variance(scenario: Scenario) -> Scenario:
+    """Return a scenario with p from 2 on, in its sweep too, where its problem needs a variance.
 
     Where it does not, a p below 2 has no variance to be scaled to 1.
     """
     if problem_card(scenario.problem).infinite_variance:
-        return (replace(scenario, scale="moment") if scenario.p < 2 else scenario), ""
+        return replace(scenario, scale="moment") if scenario.p < 2 else scenario
     if scenario.axis == "p":
-        scenario = replace(scenario, grid=tuple(x for x in scenario.grid if x >= 2))
-    if scenario.p >= 2:
-        return scenario, ""
-    return replace(scenario, p=2.0), "tail index p = 2"
+        grid = (
+            scenario.grid
+            if max(scenario.grid, default=0) >= 2
+            else default_grid("p", scenario.geometry)
+        )
+        scenario = replace(scenario, grid=tuple(x for x in grid if x >= 2))
+    return replace(scenario, p=max(2.0, scenario.p))
 
 
 def _with_set(scenario: Scenario) -> Scenario:

@@ -2,21 +2,24 @@
 
 from dataclasses import replace
 
+from dpsco_app.front.changes import with_variance
 from dpsco_app.front.links import BASE
 from dpsco_core.catalogue import default_methods, distributions_for
 from dpsco_core.scenario import Scenario
 
 
 def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem, unless its own is known; an unfit law gives way."""
+    """Return the scenario on a problem, unless its own is known; an unfit law or p gives way."""
     if scenario.problem in known:
         return scenario
     law = scenario.distribution
-    return replace(
-        scenario,
-        problem=problem,
-        methods=default_methods(problem, scenario.level),
-        distribution=law if law in distributions_for(problem) else BASE.distribution,
+    return with_variance(
+        replace(
+            scenario,
+            problem=problem,
+            methods=default_methods(problem, scenario.level),
+            distribution=law if law in distributions_for(problem) else BASE.distribution,
+        )
     )
 
 

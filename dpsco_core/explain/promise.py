@@ -35,7 +35,7 @@ def proven(scenario: Scenario) -> tuple[Proven, ...]:
     --------
     >>> [at] = proven(Scenario(p=2.0, methods=()))
     >>> round(at.span.low, 4), round(at.span.high, 4), round(at.fano.value, 4)
-    (0.0939, 0.2045, 0.0728)
+    (0.0939, 0.2045, 0.0975)
     """
     points = scenario.points()
     floors: Sequence[Evaluation | None] = impossible(scenario) or [None] * len(points)

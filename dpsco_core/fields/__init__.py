@@ -27,7 +27,7 @@ def span(name: str, scenario: Fields | None = None, limits: Limits = LIBRARY) ->
     Examples
     --------
     >>> span("p")
-    (2, 50.0)
+    (1.1, 50.0)
     """
     ends = TABLE[name].span(name, Fields() if scenario is None else scenario, limits)
     assert ends is not None, name

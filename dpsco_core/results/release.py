@@ -128,7 +128,7 @@ def release(
     Examples
     --------
     >>> x = np.random.default_rng(1).standard_t(3, size=(5000, 2))
-    >>> answer = release(x, method="mean.clipped", epsilon=1, delta=1e-6, bound=2.0, unit=1.8)
+    >>> answer = release(x, method="mean.clipped", epsilon=1.0, delta=1e-6, bound=2.0, unit=1.8)
     >>> answer.value.shape, answer.spent, answer.interval > 0
     ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
     """

@@ -24,7 +24,7 @@ ALL_CLASSES = tuple(
 )  # the named ones
 ISSUE = [
     *("run", "--problem", "quadratic", "--method", "sco.clipped", "--n", "100000", "--d", "5"),
-    *("--p", "2.5", "--margin", "1", "--rho", "0.5", "--trials", "2"),
+    *("--p", "2.5", "--margin", "1", "--rho", "0.5", "--trials", "2", "--all"),
 ]
 
 
@@ -42,9 +42,11 @@ def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> Non
         or card.of_law  # it is about one loss
     )
     if card.kind == "upper":
+        linear = "a linear loss" in hypotheses  # Such losses are smooth and generalised linear.
         smooth = any("smooth" in text for text in hypotheses)
-        assert loss_class.smooth == (smooth or loss_class.squared_distance)
-        assert loss_class.generalised_linear == ("a generalised linear loss" in hypotheses)
+        assert loss_class.smooth == (smooth or linear or loss_class.squared_distance)
+        generalised = "a generalised linear loss" in hypotheses
+        assert loss_class.generalised_linear == (generalised or linear)
     assert loss_class.lipschitz == ("every record's loss is Lipschitz" in hypotheses)
 
 
@@ -202,7 +204,8 @@ def test_the_catalogue_and_a_methods_story_have_the_class(
         assert row["loss_class"] == str(own_class(row["slug"]))
     assert main(["catalogue"]) == 0
     text = capsys.readouterr().out
-    assert "smooth Lipschitz strongly convex" in text and "mean estimation" in text
+    # A class of several words is wrapped within the width of its column.
+    assert "smooth strongly" in text and "mean estimation" in text
     assert main(["about", "sco.cwme-strong", "--json"]) == 0
     story = json.loads(capsys.readouterr().out)
     assert set(story["loss_class"]) == set(story["bounds"])

@@ -57,7 +57,7 @@ def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
 
 
-# --- a second implementation, after theory/infinite-variance.md and plain as it is -----------
+# --- a second implementation, plainly after theory/infinite-variance.md, 1 to 4 ---------------
 
 
 def kappa(p):
@@ -341,7 +341,7 @@ def test_the_norm_bound_counts_every_coordinate_and_not_the_power_mean():
     wrong = kappa(p) * d ** (p / 2) * 100.0 ** (1 - p)
     assert bias == pytest.approx(kappa(p) * d * 100.0 ** (1 - p))
     # Disjoint spikes, one coordinate at a time, lose more than the power mean allows.
-    probability = 1e-4  # of each coordinate's spike
+    probability = 1e-4  # Each coordinate has its own spike.
     size = probability ** (-1 / p)
     radius = 0.3 * size
     lost = d * probability * (size - radius)  # E(|X| - R)_+, an upper bound on the bias

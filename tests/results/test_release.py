@@ -175,7 +175,7 @@ def test_two_calls_have_different_noise() -> None:
         (ROWS, {"centre": np.zeros(2)}, "centre must be a finite number, or 3 of them"),
         (ROWS, {"centre": np.nan}, "centre must be a finite number"),
         (ROWS, {"epsilon": -1.0}, "epsilon must be at least"),
-        (ROWS, {"p": 1.0}, "p must be at least 2"),
+        (ROWS, {"p": 1.0}, "p must be at least 1.1"),
         (ROWS, {"method": "mean.sample"}, "method must be a private one on records"),
         (ROWS, {"method": "user.mean-clipped"}, "method must be a private one on records"),
         ((FEATURES, LABELS[:-1]), {"method": "sco.clipped"}, r"targets must be of shape \(4000,\)"),

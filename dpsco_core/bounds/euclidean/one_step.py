@@ -67,6 +67,7 @@ def _one_step(row: Bound, area: str) -> Bound:
             law_class=COORDINATE,
             level=card.level,
             problems=("linear",),
+            infinite_variance=card.infinite_variance,
         ),
         evaluate=terms,
         hypotheses=(LINEAR_LOSS, DIAMETER, *row.hypotheses),

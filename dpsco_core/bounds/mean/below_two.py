@@ -114,7 +114,7 @@ _KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 _NORM = r"\Big[\frac{d(R+R_0)^{2-p}}n+\big(\kappa_pd(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ " + _KAPPA
 _COORDINATE = (
     r"\Big[\frac dn\Big(\tau+\frac{R_0}{\sqrt d}\Big)^{2-p}+(d-1)\psi(0)+\psi(R_0)+"
-    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(a)=\kappa_p^2(\tau-a)^{2-2p},\ " + _KAPPA
+    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(t)=\kappa_p^2(\tau-t)^{2-2p},\ " + _KAPPA
 )
 _BOUND = Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound)
 _CARD = BoundCard(
