@@ -137,7 +137,7 @@ def epsilon_of(
     >>> round(epsilon_of(8.4494, 1e-6).epsilon, 4)
     1.0
     >>> round(epsilon_of(8.4494, 1e-6, neighbours="add-remove").epsilon, 4)
-    0.4795
+    0.4752
     """
     rate = _checked(delta, releases, sampling, batch, records)
     real("noise_multiplier", noise_multiplier, LEAST_NOISE, MOST_NOISE)
