@@ -9,7 +9,7 @@ from dpsco_core.base.law_classes import LawClass
 from dpsco_core.bounds.classes import covered
 from dpsco_core.catalogue import bound, bounds_for, method_card
 from dpsco_core.explain.floors import no_floor
-from dpsco_core.explain.promise import fano_bound, lower_cards
+from dpsco_core.explain.promise import concerns, fano_bound, lower_cards
 from dpsco_core.explain.window import notions_of
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
@@ -47,6 +47,7 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
         if c.privacy in privacies | {"none"}  # what binds every algorithm binds these too
         and (c.privacy, c.constant) != ("approx", meaningless)
         and not (c.of_law and (c.privacy != notion or no_floors))
+        and concerns(scenario, c.slug)
     }
     every = cards(scenario.problem, scenario.level)
     upper = {

@@ -12,7 +12,6 @@ from scipy.stats import binom
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.instances import spikes
-from dpsco_core.bounds.mean.below_two import BELOW_TWO
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, Budget
@@ -38,11 +37,6 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
     name = card.name.lower()
     named = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
     return named[:1] or ("", *HARD_INSTANCES)
-
-
-def is_below_two(bound: Bound) -> bool:
-    """Whether a bound is for tail indices below 2 only, by a hypothesis of its own."""
-    return any(h.text == BELOW_TWO.text for h in bound.hypotheses)
 
 
 def on_own_set(bound: Bound, at: Setting) -> Setting:

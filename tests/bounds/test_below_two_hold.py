@@ -17,13 +17,13 @@ import pytest
 
 from dpsco_core.base.cards import ACHARYA_2021, BINDING, KAMATH_2022, Privacy
 from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.catalogue import bounds_for, make_method, method_card
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
-from tests.bounds.helpers import is_below_two
 
 LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
 ORDERS = (1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.95, 2.0)

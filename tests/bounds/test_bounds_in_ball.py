@@ -11,12 +11,12 @@ import pytest
 
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import AtPlan
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.methods.base import Plan
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from tests.bounds import test_mean_bounds
-from tests.bounds.helpers import is_below_two
 from tests.folded import one_in
 from tests.trust.test_theory import RISES, larger
 

@@ -17,6 +17,7 @@ from dpsco_core.bounds.mean import clipped as upper_clipped
 from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative as upper_iterative
 from dpsco_core.bounds.mean import smoothed as upper_smoothed
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
 from dpsco_core.data import EllipticalT, Hypercube, LogNormal, Pareto, SkewedPareto, Spike, StudentT
 from dpsco_core.methods.mean import (
@@ -32,7 +33,6 @@ from dpsco_core.methods.mean import (
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
-from tests.bounds.helpers import is_below_two
 from tests.folded import crossed
 from tests.second import declared, run_at_parameters_of
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.cli.main import main
 from dpsco_core.cli.tools import table
@@ -30,6 +31,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
 # Signs on some coordinates, or in pairs, have means in every set; codes and tracing are for balls.
 HERE = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
+BELOW_TWO = {b.card.slug for b in bounds_for("mean") if is_below_two(b)}
 NOT_HERE = {slug for slug, card in LOWER.items() if card.instance in ("spike", "tracing")}
 
 
@@ -77,10 +79,22 @@ def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
 ) -> None:
     text = printed(capsys, "run", "--all", *on_set(kind), *SMALL)
     printed_rows = {row[0] for row in lower_rows(text)}
-    assert printed_rows == HERE and "\nbound " in text
+    assert printed_rows == HERE - BELOW_TWO and "\nbound " in text
     assert "note: lower bounds that are not proven on this set are left out: " in text
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
-    assert text.count("note: ") <= 4
+    # Of what is proven, and not of what to set in another library, which stands before.
+    assert text[text.index("\nWhat is proven") :].count("note: ") <= 4
+
+
+def test_bounds_for_p_below_two_are_printed_for_such_data_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ("run", "--all", "--problem", "mean", *SMALL, "--p")
+    heavy, light = (
+        {row[0] for row in lower_rows(printed(capsys, *command, p))} for p in ("1.5", "3")
+    )
+    assert BELOW_TWO & {*LOWER} and BELOW_TWO & {*LOWER} <= heavy
+    assert light and not BELOW_TWO & light
 
 
 def test_a_reason_that_several_bounds_share_is_said_once(

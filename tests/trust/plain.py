@@ -35,11 +35,12 @@ class Spent:
     delta: Fraction
     choices: tuple[float, ...] = ()  # epsilons of exponential mechanisms, in their order
     choices_first: bool = True  # before all noise
+    concentrated: Fraction = Fraction(0)  # the rho of the pure shares, each at its own cost
 
 
 def plain_shares(entries: tuple[Entry, ...]) -> Spent:
     """Add up what entries spend: all of one part, and of a partition the dearest part."""
-    parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 5)
+    parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 6)
     choices: list[float] = []
     chosen: dict[object, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
     first = True
@@ -47,7 +48,7 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
         kind = entry.mechanism
         if kind == CHOICE:
             assert entry.size == 1
-            assert entry.rho == entry.epsilon**2 / 8
+            assert math.isclose(entry.rho, plain_rho(kind, entry.epsilon), rel_tol=1e-14)
             first = first and not parts
             if entry.part is None:
                 choices.append(entry.epsilon)
@@ -56,25 +57,37 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
             continue
         rho, epsilon, delta = map(Fraction, (entry.rho, entry.epsilon, entry.delta))
         zero = Fraction(0)
-        share = [zero, zero, zero, epsilon, delta]
+        share = [zero, zero, zero, epsilon, delta, zero]
         if kind in CURVED:
-            share = [rho, zero, zero, zero, zero]
+            share = [rho, zero, zero, zero, zero, zero]
         elif kind in CONCENTRATED:
-            share = [zero, rho, zero, zero, zero]
+            share = [zero, rho, zero, zero, zero, zero]
         elif kind in PURE:
-            share = [zero, zero, epsilon, zero, zero]
+            cost = Fraction(plain_rho(kind, entry.epsilon))
+            share = [zero, zero, epsilon, zero, zero, cost]
         parts[entry.part] = [x + y for x, y in zip(parts[entry.part], share, strict=True)]
     for blocks_of in chosen.values():  # the dearest choice of each place in a block
         choices += [max(place) for place in zip_longest(*blocks_of.values(), fillvalue=0.0)]
     partitions: dict[object, list[list[Fraction]]] = defaultdict(list)
     for part, share in parts.items():
         partitions[part if part is None else part[0]].append(share)  # type: ignore[index]
-    total = [Fraction(0)] * 5
+    total = [Fraction(0)] * 6
     for blocks in partitions.values():
         total = [
             t + max(column) for t, column in zip(total, zip(*blocks, strict=True), strict=True)
         ]
-    return Spent(*total, choices=tuple(choices), choices_first=first)
+    *sums, concentrated = total
+    return Spent(*sums, choices=tuple(choices), choices_first=first, concentrated=concentrated)
+
+
+def plain_rho(kind: str, epsilon: float) -> float:
+    """Return the least rho of a pure release, with 40 digits (theory/pure-releases.md, 1 and 2)."""
+    with mp.workdps(40):
+        size = mpf(epsilon)
+        if kind == "laplace":
+            return float(size + exp(-size) - 1)
+        every = size * mp.tanh(size / 2)
+        return float(min(size**2 / 8, every) if kind == CHOICE else every)
 
 
 def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
@@ -86,7 +99,7 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             other = spent.gaussian or spent.other or spent.epsilon or spent.delta
             return not other and _near(spent.pure, epsilon, whole)
         case ZCDP(rho=rho):
-            used = spent.gaussian + spent.other + spent.pure**2 / 2
+            used = spent.gaussian + spent.other + spent.concentrated
             return not spent.epsilon and not spent.delta and _near(used, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
@@ -115,8 +128,8 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
             pure = not others and not spent.gaussian
             return pure and _near(spent.pure + chosen, epsilon, whole)
         case ZCDP(rho=rho):
-            squares = sum(Fraction(e) ** 2 / 8 for e in spent.choices)
-            return not others and not spent.pure and _near(spent.gaussian + squares, rho, whole)
+            costs = sum(Fraction(plain_rho(CHOICE, e)) for e in spent.choices)
+            return not others and not spent.pure and _near(spent.gaussian + costs, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if not spent.gaussian and not others and _near(spent.pure + chosen, epsilon, whole):
                 return True  # choices alone, by the sum of their epsilons

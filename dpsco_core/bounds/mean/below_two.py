@@ -47,6 +47,13 @@ BELOW_TWO = Hypothesis(
     ),
 )
 _CLASS = (COORDINATE_MOMENT, BELOW_TWO)
+
+
+def is_below_two(row: Bound) -> bool:
+    """Whether a row is for tail indices below 2 only; from 2 on sharper ones hold."""
+    return any(h.text == BELOW_TWO.text for h in row.hypotheses)
+
+
 _CLIPPED = (*_CLASS, MEAN_BOUND)
 _PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the records."
 

@@ -8,6 +8,7 @@ from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
 from dpsco_core.cli.tools import number, print_note, print_text, table
 from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.promise import concerns
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.results.report import Evaluation, evaluate_all
 from dpsco_core.runs.study import Outcome
@@ -153,7 +154,8 @@ def _concentrated(scenario: Scenario) -> tuple[Privacy, ...]:
 def print_lower_bounds(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     """Print the proven lower bounds that apply to a run, and name those that do not."""
     cards = [b.card for b in bounds_for(scenario.problem, scenario.level)]
-    slugs = [c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")]
+    explicit = [c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")]
+    slugs = [slug for slug in explicit if concerns(scenario, slug)]
     proven = evaluate_all(scenario, slugs)
     defined = [e for e in proven if not e.refusal]
     bound = _bound_notions(scenario, outcomes)

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS, of_means, projected
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
 from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data import StudentT
@@ -19,7 +20,6 @@ from dpsco_core.problems import Quadratic
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
-from tests.bounds.helpers import is_below_two
 from tests.second import second_implementation_of
 from tests.trust.independent import FORMULAS, At
 

@@ -11,11 +11,12 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
 from dpsco_core.bounds.lq.lower import WORD_RISKS
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.data import AnyLabels
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS, Absolute
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
-from tests.bounds.helpers import check_fixed_probability, instances_of, is_below_two
+from tests.bounds.helpers import check_fixed_probability, instances_of
 from tests.folded import each, one_in
 
 METHODS = (
