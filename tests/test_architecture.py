@@ -295,12 +295,6 @@ def a_vector_is_defined_once(module: str, source: str) -> list[str]:
     ]
 
 
-def a_file_is_one_idea(module: str, source: str) -> list[str]:
-    """No file above 400 lines."""
-    lines = len(source.splitlines())
-    return [f"{module} has {lines} lines"] if lines > 400 else []
-
-
 def a_module_says_what_it_is(module: str, source: str) -> list[str]:
     """Every module has a docstring."""
     return [] if ast.get_docstring(parsed(source)) else [f"{module} has no docstring"]
@@ -510,7 +504,6 @@ RULES: tuple[Rule, ...] = (
     no_error_is_silenced,
     a_method_knows_its_own_facts,
     a_vector_is_defined_once,
-    a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
     an_example_has_its_heading,
@@ -671,7 +664,6 @@ WRONG = [
         )
     ),
     (a_vector_is_defined_once, "dpsco_core.runs.study", "Vector = NDArray[np.float64]"),
-    (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
     (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
     (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "replace(row, card=card, evaluate=f)"),
     (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "Bound(card=replace(card, slug='a'))"),
@@ -762,7 +754,6 @@ RIGHT = [
         'COST = {"mean.clipped": 1, "mean.smoothed": 2}',
     ),
     (a_vector_is_defined_once, "dpsco_core.base.arrays", "Vector = NDArray[np.float64]"),
-    (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 400),
     (a_module_says_what_it_is, "dpsco_core.runs.study", '"""A study."""'),
 ]
 

@@ -60,7 +60,7 @@ def allocated_order(
 
     Every record takes one step, uniformly, and independently of all others.
     """
-    chosen = rng.integers(steps, size=n)
+    chosen = rng.integers(steps, size=n).astype(np.intp)
     sizes = np.bincount(chosen, minlength=steps).astype(np.int64)
     return np.argsort(chosen, kind="stable"), sizes
 
