@@ -68,11 +68,7 @@ class Fields:
         front=2,
         name="Data",
         label=words("Data", "Data", "Features"),
-        help=words(
-            RECORD,
-            RECORD,
-            FEATURES,
-        ),
+        help=words(RECORD, RECORD, FEATURES),
     )
     methods: tuple[str, ...] = field(
         catalogue.default_methods(MEAN),

@@ -13,11 +13,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.instances.tracing import (
+from dpsco_core.bounds.instances.leakage import (
     CONCENTRATED,
-    TracingBounds,
     approximate_leakage,
     concentrated_leakage,
+)
+from dpsco_core.bounds.instances.tracing import (
+    TracingBounds,
     largest_tracing_probability,
     tracing_shape,
 )

@@ -16,8 +16,9 @@ from dpsco_core.bounds.conditions import PRIOR_IN_SET
 from dpsco_core.bounds.cubes import KNOWN_CUBES
 from dpsco_core.bounds.instances.cubes import hardest_cube
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.leakage import CONCENTRATED
 from dpsco_core.bounds.instances.spikes import mean_scale
-from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
+from dpsco_core.bounds.instances.tracing import largest_tracing_probability
 from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS
 from dpsco_core.catalogue import PROBLEM_SLUGS, bound, default_methods
 from dpsco_core.data import Hypercube

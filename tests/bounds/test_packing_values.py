@@ -17,7 +17,8 @@ from scipy.optimize import linprog, minimize
 from dpsco_core.bounds.instances import assouad, expectiles, groups, packing
 from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
-from dpsco_core.bounds.instances.tracing import TracingBounds, approximate_leakage, expectile
+from dpsco_core.bounds.instances.leakage import approximate_leakage, expectile
+from dpsco_core.bounds.instances.tracing import TracingBounds
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.scenario import Scenario

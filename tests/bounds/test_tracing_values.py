@@ -17,12 +17,15 @@ from scipy.stats import beta, binom
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances import assouad, hypercube, rate_distortion, tracing
-from dpsco_core.bounds.instances.tracing import (
+from dpsco_core.bounds.instances.leakage import (
     CONCENTRATED,
     Leakage,
-    TracingBounds,
     approximate_leakage,
     concentrated_leakage,
+    moment_factor,
+)
+from dpsco_core.bounds.instances.tracing import (
+    TracingBounds,
     largest_tracing_probability,
     tracing_shape,
 )
@@ -353,7 +356,7 @@ def test_the_spread_for_concentrated_privacy_is_where_the_proxy_is_that_of_full_
 
 @pytest.mark.parametrize("x", [1e-12, 1e-3, 0.1, 4.0, 1e3])
 def test_the_moment_factor_solves_its_equation(x):
-    k = tracing.moment_factor(x)
+    k = moment_factor(x)
     assert k - 1 - math.log(k) == pytest.approx(2 * x, rel=1e-6, abs=1e-15)
     if x < 100:
         # min over tau of (2 x - ln(1 - tau)) / tau, of which it is the value

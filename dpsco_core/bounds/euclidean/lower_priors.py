@@ -16,13 +16,14 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_card,
     signs_within,
 )
+from dpsco_core.bounds.instances.leakage import CONCENTRATED
 from dpsco_core.bounds.instances.prior import (
     APPROXIMATE_BUDGET,
     CENTRED,
     SHRUNK,
     prior_within,
 )
-from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
+from dpsco_core.bounds.instances.tracing import largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
 from dpsco_core.bounds.mean import lower_priors as priors
 

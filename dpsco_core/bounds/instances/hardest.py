@@ -19,14 +19,14 @@ from dpsco_core.bounds.instances import (
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
 from dpsco_core.bounds.instances.cubes import hardest_cube, has_cubes, holds_whole_cube
-from dpsco_core.bounds.instances.level import binding_level
-from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
-from dpsco_core.bounds.instances.tracing import (
+from dpsco_core.bounds.instances.leakage import (
     CONCENTRATED,
     approximate_leakage,
     concentrated_leakage,
-    hardest_tracing,
 )
+from dpsco_core.bounds.instances.level import binding_level
+from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
+from dpsco_core.bounds.instances.tracing import hardest_tracing
 from dpsco_core.bounds.instances.words import Argument, WordPrior, words_bound
 from dpsco_core.bounds.instances.words import best as best_words
 from dpsco_core.data import words as words_laws

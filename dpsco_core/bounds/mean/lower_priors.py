@@ -23,6 +23,13 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
 from dpsco_core.bounds.instances import assouad, packing, rate_distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.leakage import (
+    CONCENTRATED,
+    FULL,
+    Leakage,
+    approximate_leakage,
+    concentrated_leakage,
+)
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -33,12 +40,7 @@ from dpsco_core.bounds.instances.prior import (
     prior_within,
 )
 from dpsco_core.bounds.instances.tracing import (
-    CONCENTRATED,
-    FULL,
-    Leakage,
     TracingBounds,
-    approximate_leakage,
-    concentrated_leakage,
     largest_tracing_probability,
     tracing_shape,
 )

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
-from dpsco_core.bounds.instances.level import Level, binding_level
-from dpsco_core.bounds.instances.tracing import (
+from dpsco_core.bounds.instances.leakage import (
     CONCENTRATED,
-    TracingBounds,
     approximate_leakage,
     concentrated_leakage,
+)
+from dpsco_core.bounds.instances.level import Level, binding_level
+from dpsco_core.bounds.instances.tracing import (
+    TracingBounds,
     hardest_tracing,
     largest_tracing_probability,
 )

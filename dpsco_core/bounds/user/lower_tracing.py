@@ -18,6 +18,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
+from dpsco_core.bounds.instances.leakage import CONCENTRATED, FULL, expectile
 from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
@@ -28,10 +29,7 @@ from dpsco_core.bounds.instances.prior import (
 )
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.bounds.instances.tracing import (
-    CONCENTRATED,
-    FULL,
     SHAPES,
-    expectile,
     largest_tracing_probability,
     median_gain,
     tracing_shape,

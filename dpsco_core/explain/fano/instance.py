@@ -15,7 +15,15 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.instances import distance, hypercube, packing, spikes, tracing, two_sided
+from dpsco_core.bounds.instances import (
+    distance,
+    hypercube,
+    leakage,
+    packing,
+    spikes,
+    tracing,
+    two_sided,
+)
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import approximate_level
@@ -75,22 +83,22 @@ class MeanInstance:
         """R."""
         return self.setting.constants.mean_gradient_bound
 
-    def level(self, binds: Class, hard: Proof) -> tracing.Leakage | Level | float | None:
+    def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
         """Return what a bound takes of the budget; None if the budget says nothing of its class."""
         if binds == "approx":
             approximate = approximate_level(self.setting)
             if approximate is None or hard == "hypercube":
                 return approximate
-            return tracing.approximate_leakage(*approximate, self.scenario.d)
+            return leakage.approximate_leakage(*approximate, self.scenario.d)
         if hard == "tracing":
-            return tracing.concentrated_leakage(self.rho)
+            return leakage.concentrated_leakage(self.rho)
         return self.rho if binds == "zcdp" else self.epsilon
 
     def largest(self, hard: Proof, binds: Class = "zcdp") -> float:
         """Return the largest spike probability that keeps the means within R."""
         d, order = self.scenario.d, self.scenario.p
         if hard == "tracing":
-            spread = tracing.FULL if binds == "approx" else tracing.CONCENTRATED
+            spread = leakage.FULL if binds == "approx" else leakage.CONCENTRATED
             return tracing.largest_tracing_probability(d, order, self.mean_bound, spread)
         return largest_spike_probability(hard, d, order, self.mean_bound)
 

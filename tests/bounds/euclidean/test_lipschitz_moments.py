@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from dpsco_core.bounds.euclidean.lipschitz_moments import crossing
-from dpsco_core.bounds.instances.tracing import approximate_leakage
+from dpsco_core.bounds.instances.leakage import approximate_leakage
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario

@@ -13,13 +13,9 @@ from scipy.stats import binom
 
 from dpsco_core.bounds.instances import packing, two_sided
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.leakage import CONCENTRATED, expectile
 from dpsco_core.bounds.instances.level import Level
-from dpsco_core.bounds.instances.tracing import (
-    CONCENTRATED,
-    expectile,
-    largest_tracing_probability,
-    tracing_shape,
-)
+from dpsco_core.bounds.instances.tracing import largest_tracing_probability, tracing_shape
 from dpsco_core.bounds.user.lower_spikes import hardest_spikes, user_values
 from dpsco_core.bounds.user.lower_tracing import UserTracing, largest_tracing, mean_root
 from dpsco_core.catalogue import bound

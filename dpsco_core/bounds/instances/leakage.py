@@ -1,0 +1,115 @@
+"""What one record may reveal to a test: the leakage by which tracing bounds an accuracy.
+
+See theory/approx-lower-bounds.md, 2, and theory/sharper-approx-bounds.md, 5.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import scipy
+
+from dpsco_core.base.errors import require
+
+# This spread is the best one under (epsilon, delta)-DP where delta is small.
+FULL = 1.0
+# The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
+# data of the catalogue have it, so that both notions' bounds bind them.
+CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leakage:
+    r"""What one record may reveal: bounds on the mean of its test Z; Lemmas A and B.
+
+    See theory/approx-lower-bounds.md, 2.
+    """
+
+    spread: float  # r, of the prior for which it holds
+    # pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`
+    pairs: tuple[tuple[float, float], ...]
+    # a bound on :math:`E_PZ` for :math:`\|f\|\le1` besides those of the pairs
+    capped: float = math.inf
+
+    def kappa(self, d: int) -> float:
+        r"""Return the least bound on :math:`E_PZ` for :math:`\|f\|\le1`."""
+        return min(self.capped, *(c + e * math.sqrt(d) for c, e in self.pairs))
+
+
+def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FULL) -> Leakage:
+    r"""Return Lemmas A and A', for (epsilon, delta)-DP algorithms in dimension d; delta may be 0.
+
+    An (epsilon, delta)-DP algorithm is (1/2, delta)-DP where epsilon is less: the second pair is
+    then that of 1/2. The third is Lemma A' of theory/sharper-approx-bounds.md, 5.
+
+    Examples
+    --------
+    >>> [round(approximate_leakage(e, 1e-6, 20).kappa(20), 6) for e in (0.1, 1, 3)]
+    [0.050421, 0.521134, 1.44368]
+    """
+    require(epsilon > 0, "epsilon", "positive", epsilon)
+    require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
+    square = spread * spread
+    peak = (2 - math.sqrt(4 - 3 * square)) / 3
+    # This is M.
+    deviation = (square - peak * peak) / math.sqrt(1 - peak)
+    # This is zeta = 2 (1 - sqrt(1 - r^2)).
+    reach = 2 * square / (1 + math.sqrt(1 - square))
+    fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
+    if epsilon > 600:
+        return Leakage(spread=spread, pairs=(fresh,))
+    growth = math.expm1(epsilon)
+    swapped = (growth / math.sqrt(2 * (growth + 2)) * deviation, 2 * delta * reach)
+    c = max(expectile(epsilon), math.sqrt(delta * d))
+    sharp = (c * square, delta * math.sqrt(d) / c * square)
+    return Leakage(spread=spread, pairs=(swapped, fresh, sharp))
+
+
+@lru_cache(maxsize=256)
+def expectile(epsilon: float) -> float:
+    r"""Return :math:`c_\varepsilon`: no test of unit variance and proxy has a larger expectile.
+
+    The least t that is proven to have :math:`(e^\varepsilon-1)E(Z-t)_+\le t`. See
+    theory/sharper-approx-bounds.md, 5.
+
+    Examples
+    --------
+    >>> [round(expectile(e), 5) for e in (0.1, 0.5, 1, 2, 4)]
+    [0.05002, 0.25261, 0.5211, 1.02461, 1.82281]
+    """
+    log_growth = epsilon + math.log(-math.expm1(-epsilon))
+
+    def excess(t: float) -> float:
+        rate = (t + math.sqrt(t * t + 4)) / 2
+        return log_growth + rate * rate / 2 - rate * t - 1 - math.log(rate) - math.log(t)
+
+    low, high = 1e-12, 2 * math.sqrt(2 * max(epsilon, 0.1)) + 2
+    root = scipy.optimize.brentq(excess, low, high, xtol=1e-15) if excess(low) > 0 else low
+    return float(min(math.sinh(min(epsilon, 100.0) / 2), root * (1 + 1e-12)))
+
+
+def concentrated_leakage(rho: float) -> Leakage:
+    """Return Lemma B, for rho-zCDP algorithms, at the spread `CONCENTRATED`."""
+    require(rho > 0, "rho", "positive", rho)
+    root = math.sqrt(2 * rho) * CONCENTRATED**2
+    capped = math.sqrt(16 / 27 * rho * moment_factor(0.75 * rho))
+    return Leakage(spread=CONCENTRATED, pairs=((root, 0.0),), capped=capped)
+
+
+def moment_factor(x: float) -> float:
+    r"""Return the K >= 1 with :math:`K-1-\ln K=2x`, by Newton's method from above.
+
+    Examples
+    --------
+    >>> [round(moment_factor(x), 6) for x in (0.01, 0.375, 1.0)]
+    [1.21355, 2.768196, 4.505241]
+    """
+    if x <= 0:
+        return 1.0
+    y = 2 * x + 2 * math.sqrt(x)
+    for _ in range(60):
+        step = (y - math.log1p(y) - 2 * x) * (1 + y) / y
+        y -= step
+        if abs(step) <= 1e-15 * y:
+            break
+    return 1 + y
