@@ -50,7 +50,7 @@ LIMITS: dict[str, float] = {
     "deploy": 14.9,
     "dpsco_app": 10.0,
     "dpsco_app/figure": 10.1,
-    "dpsco_app/front": 16.4,
+    "dpsco_app/front": 16.3,
     "dpsco_app/lessons": 11.9,
     "dpsco_app/pages": 11.2,
     "dpsco_app/parts": 9.8,

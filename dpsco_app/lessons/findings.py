@@ -368,9 +368,9 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
     share = sum(row.x * row.value for row in rows) / games
     limits = [100 * by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
     larger = by_hand.proof(20)
-    secret = by_hand.SECRET.replace("-", " ")
+    secret = by_hand.PUBLISHED.replace("-", " ")
     return LessonFinding(
-        answer=by_hand.SECRET,
+        answer=by_hand.PUBLISHED,
         headline=f"The secret is {secret}: nobody can name it in more than {limits[0]:.0f} % of "
         "cases",
         said=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "

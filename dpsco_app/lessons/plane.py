@@ -26,7 +26,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
             hover=[slug.replace("-", " ").capitalize()],  # without one a point hears no click
             x=[x],
             y=[y],
-            colour=METHODS["violet"] if has_run and slug == by_hand.SECRET else INK,
+            colour=METHODS["violet"] if has_run and slug == by_hand.PUBLISHED else INK,
             symbol="circle",
             # On the outer side, where no other candidate is.
             away=(-84 if x < 0 else 12, 10 if y > 0 else -16),

@@ -28,7 +28,7 @@ CANDIDATES: dict[str, tuple[int, int]] = {
     "lower-left": (-1, -1),
     "lower-right": (1, -1),
 }
-SECRET = "lower-right"  # the one whose data are published
+PUBLISHED = "lower-right"  # the one whose data are published
 ROUNDS = 25  # guesses of one trial
 OUTPUT, SHARE = "output", "named"  # the series: what is published, and the share of right guesses
 
@@ -72,7 +72,7 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     many guesses were made, and the share of right ones. The guess is the nearest candidate, which
     for Gaussian noise is the likeliest one.
     """
-    x, y = publish(np.array(CANDIDATES[SECRET], dtype=np.float64), rng)
+    x, y = publish(np.array(CANDIDATES[PUBLISHED], dtype=np.float64), rng)
     right = 0
     for signs in 2 * rng.integers(0, 2, size=(ROUNDS, SIGNS)) - 1.0:
         right += int(np.all(np.sign(publish(signs, rng)) == signs))
