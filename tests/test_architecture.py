@@ -64,7 +64,7 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.access", "permutation"),
-    ("dpsco_core.methods.mean.iterative", "shuffle"),
+    ("dpsco_core.methods.mean.groups", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),

@@ -1,4 +1,4 @@
-"""What a step releases of the gradients at its point: an exact value, and the noise on it.
+"""What is released of rows, records or gradients at a point: an exact value, and the noise on it.
 
 A `Statistic` is a plain value. It says how far its own value moves if one record is replaced, from
 which `noise` makes the mechanism, once for all steps of a run. Nothing here draws: a
@@ -23,13 +23,20 @@ from dpsco_core.methods.mean.base import (
     clipped_block_means,
     clipped_mean,
     into_ball,
+    median_sensitivity,
+    printed_sensitivity,
 )
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
-from dpsco_core.methods.mean.iterative import Search, deep_point, left_out, practical_length
-from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_supremum
-from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.methods.mean.groups import Search, deep_point, left_out, practical_length
+from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
+from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import CorrelatedSteps, Encoding, GaussianNoise, Mechanism
+from dpsco_core.privacy.mechanisms import (
+    CorrelatedSteps,
+    Encoding,
+    GaussianNoise,
+    Mechanism,
+    ShuffledGaussian,
+)
 
 
 class Measuring(Protocol):
@@ -46,7 +53,7 @@ class Measuring(Protocol):
 
 
 class Statistic:
-    """What is released of the rows of a step. A kind adds its parameters, and two functions."""
+    """What is released of rows. A kind adds its parameters, and two functions."""
 
     label: ClassVar[str]  # what it is, in words, for the ledger
 
@@ -55,7 +62,7 @@ class Statistic:
         return self.label
 
     def value(self, rows: Any) -> Vector:
-        """Return the exact statistic of the rows of a step, shape (d,)."""
+        """Return the exact statistic of the rows, shape (d,)."""
         raise NotImplementedError
 
     def sensitivity(self, n: int, d: int) -> float:
@@ -74,6 +81,19 @@ class Statistic:
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
+
+    def estimate(
+        self,
+        rows: Any,
+        noise: Mechanism[Vector] | None,  # what hides a row; None: nothing does
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        """Return what is released of the rows once, shape (d,), and what this makes known."""
+        value = self.value(rows)
+        if noise is None:
+            return value, {}
+        return ledger.release(noise, value, rng, label=self.label), {}
 
 
 @dataclass(frozen=True)
@@ -173,9 +193,13 @@ class MedianOfClippedMeans(Statistic):
         return np.asarray(np.median(means, axis=0))  # the midpoint of an even number
 
     def sensitivity(self, n: int, d: int) -> float:
+        return math.sqrt(d) * self.coordinate_sensitivity(n)
+
+    def coordinate_sensitivity(self, n: int) -> float:
+        """Return how far one coordinate moves if one of n rows is replaced."""
         if self.printed:
-            return math.sqrt(d) * printed_sensitivity(self.threshold, self.blocks, n)
-        return math.sqrt(d) * median_sensitivity(self.threshold, self.blocks, n // self.blocks)
+            return printed_sensitivity(self.threshold, self.blocks, n)
+        return median_sensitivity(self.threshold, self.blocks, n // self.blocks)
 
     @property
     def pieces(self) -> int:
@@ -216,21 +240,49 @@ class DeepPointOfGroups(Statistic):
     groups: int  # k of m rows each: a row moves the mean of one group, by at most 2R/m
     quantile: float  # the share of the projections on any direction that must lie beyond
     bound: float  # the norm of the mean is known to be at most this
+    walk: int | None = None  # at most so many steps of the search; None: from bound and noise
 
     label: ClassVar[str] = "means of disjoint groups"
 
     def sensitivity(self, n: int, d: int) -> float:
         return 2 * self.radius / (n // self.groups)
 
-    def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
+    def noise(self, n: int, d: int, rho: float) -> GaussianNoise | ShuffledGaussian:
         moved = self.sensitivity(n, d)
         return GaussianNoise(l2_sensitivity=moved, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        noise = self.noise(n, d, rho)
-        length = practical_length(self.bound, d, noise.noise_std)
+        return self.noisy(self.noise(n, d, rho), d)
+
+    def noisy(self, noise: GaussianNoise | ShuffledGaussian, d: int) -> NoisyDeepPoint:
+        """Return the release with this noise, and the search that suits it."""
+        length = self.walk or practical_length(self.bound, d, noise.noise_std)
         search = Search(left_out=left_out(self.groups, self.quantile), steps=length)
         return NoisyDeepPoint(self, noise, search)
+
+    def estimate(
+        self,
+        rows: Rows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        assert isinstance(noise, GaussianNoise | ShuffledGaussian)
+        return self.noisy(noise, rows.d).take(rows, ledger, rng, 0), {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepPointOfSecretGroups(DeepPointOfGroups):
+    """The same, where it is a part of the proof that nobody knows the groups."""
+
+    amplification: ShuffleAmplification
+
+    label: ClassVar[str] = "means of secret random groups"
+
+    def noise(self, n: int, d: int, rho: float) -> ShuffledGaussian:
+        return ShuffledGaussian(
+            l2_sensitivity=self.sensitivity(n, d), amplification=self.amplification
+        )
 
 
 @dataclass(frozen=True)
@@ -238,17 +290,24 @@ class NoisyDeepPoint:
     """The release of group means, and the search for a deep point among them."""
 
     statistic: DeepPointOfGroups
-    noise: GaussianNoise
+    noise: Mechanism[Vector]
     search: Search
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return the point, shape (d,)."""
-        own = self.statistic
+        groups = self.statistic
         point = deep_point(
-            rows, own.groups, own.radius, self.noise, self.search, ledger, rng, label=own.label
+            rows,
+            groups.groups,
+            groups.radius,
+            self.noise,
+            self.search,
+            ledger,
+            rng,
+            label=groups.label,
         )
-        return into_ball(point, own.bound)
+        return into_ball(point, groups.bound)
 
 
 @dataclass(frozen=True, kw_only=True)

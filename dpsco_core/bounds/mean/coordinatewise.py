@@ -39,8 +39,7 @@ from dpsco_core.bounds.tools import (
     terms_of,
     void,
 )
-from dpsco_core.methods.mean.base import hinge_bias
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity
+from dpsco_core.methods.mean.base import hinge_bias, median_sensitivity
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]

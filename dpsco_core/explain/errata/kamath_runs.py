@@ -13,8 +13,12 @@ from dpsco_core.bounds.mean.coordinatewise import PRINTED_BIAS
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.explain.errata.kamath_lower import sampling_constant as sampling_constant
-from dpsco_core.methods.mean.base import clipped_block_means, hinge_constant
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
+from dpsco_core.methods.mean.base import (
+    clipped_block_means,
+    hinge_constant,
+    median_sensitivity,
+    printed_sensitivity,
+)
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP, gaussian_delta, gaussian_epsilon
 

@@ -11,13 +11,16 @@ from typing import Any
 from dpsco_core.catalogue import method_class
 from dpsco_core.methods.access import Access
 from dpsco_core.methods.mean.base import into_ball
+from dpsco_core.methods.phases import PhasesPlan
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Moves
 
 METHODS = "dpsco_core.methods."
-PARTS = (Statistic, Access, Moves)
-OPEN = (Statistic.value, Access.open, Moves.run)  # what a kind has to say itself
-DOES = ("value", "measuring", "take", "open", "run")  # what a part of a plan does in a run
+PARTS = (Statistic, Access, Moves, PhasesPlan)
+# what a kind has to say itself, if it says anything else
+OPEN = (Statistic.value, Statistic.estimate, Access.open, Moves.run, PhasesPlan.open)
+# what a part of a plan does in a run
+DOES = ("value", "measuring", "estimate", "take", "open", "run")
 
 
 @dataclass(frozen=True, kw_only=True)

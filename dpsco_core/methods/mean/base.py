@@ -247,6 +247,26 @@ def sum_of_clipped_entries(
     return total
 
 
+def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
+    r"""Largest change of a coordinate of Algorithm 3 when one record is replaced.
+
+    :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
+    median is the midpoint of two block means of which one can move. Both are attained.
+
+    Examples
+    --------
+    >>> median_sensitivity(10.0, 8, 100), median_sensitivity(10.0, 7, 100)
+    (0.3, 0.6)
+    """
+    require(blocks >= 1, "blocks", "a positive integer", blocks)
+    return (3 if blocks % 2 == 0 else 6) * threshold / block_size
+
+
+def printed_sensitivity(threshold: float, blocks: int, n: int) -> float:
+    r"""Return the paper's :math:`12\tau m/n` (Appendix B.3): valid, and 2 or 4 times too large."""
+    return 12 * threshold * blocks / n
+
+
 def hinge_bias(distance: float, order: float) -> float:
     r"""Bound :math:`E(Y - t)_+` over the laws with :math:`EY = 0` and :math:`E|Y|^p \le 1`, t > 0.
 

@@ -2,49 +2,32 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-
-import numpy as np
+from functools import lru_cache
 
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
-from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
-    check_rows,
-    clipped_mean,
     hinge_bias,
-    into_ball,
     projection_radius,
     scaled_bound,
     zhao_share,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
-
-@dataclass(frozen=True, kw_only=True)
-class ClippedPlan(Plan):
-    clip_radius: float
-    rho: float
-    l2_sensitivity: float
-    noise_std: float
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-
-    @cached_property  # one mechanism serves every run of the plan
-    def noise(self) -> GaussianNoise:
-        """What makes the clipped mean rho-zCDP."""
-        return GaussianNoise(l2_sensitivity=self.l2_sensitivity, rho=self.rho)
+ClippedPlan = MeanPlan[ClippedMean, GaussianNoise]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimpleClipping(PrivateMethod):
+class SimpleClipping(MeanMethod):
     r"""Clip every record to an l2 ball, average, add Gaussian noise.
 
     Parameters
@@ -121,7 +104,7 @@ class SimpleClipping(PrivateMethod):
         ),
         example=EXAMPLE,
     )
-    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "gold"
     symbol = "square"
 
@@ -132,30 +115,14 @@ class SimpleClipping(PrivateMethod):
             choose = theorem_radius if self.tuning == "theory" else practical_radius
             radius = choose(setting, rho)
         check_level("radius", radius)
-        sensitivity = 2 * radius / setting.n
-        return ClippedPlan(
+        statistic = ClippedMean(radius=radius)
+        noise = GaussianNoise(l2_sensitivity=statistic.sensitivity(setting.n, setting.d), rho=rho)
+        return MeanPlan(
             setting=setting,
-            clip_radius=radius,
-            rho=rho,
-            l2_sensitivity=sensitivity,
-            noise_std=gaussian_noise_std(sensitivity, rho),
+            statistic=statistic,
+            noise=noise,
             answer_radius=projection_radius(setting, self.tuning, self.radius),
-        )
-
-    def release(
-        self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        value = ledger.release(
-            plan.noise,
-            clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
-            rng,
-            label="mean of clipped records",
-        )
-        return Release(
-            value=into_ball(value, plan.answer_radius),
-            ledger=ledger,
-            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+            diagnostics={"clip_radius": radius, "noise_std": noise.noise_std},
         )
 
 

@@ -30,7 +30,7 @@ BEYOND = 0.01  # the probability that a normal record, or an average's noise, is
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentrePlan:
+class CentreRounds:
     radii: tuple[float, ...]  # the radius of each round's ball
     rho: float  # the budget of all rounds together: each has the same part
     off: float  # how far from the mean the answer is, likely and for light tails
@@ -41,17 +41,17 @@ class CentrePlan:
         return (self.rho / len(self.radii),) * len(self.radii)
 
 
-def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentrePlan:
+def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentreRounds:
     """Return the number of rounds whose answer is nearest, and their balls, for a rho > 0.
 
     The mean has a norm of at most `far`; a coordinate has about the standard deviation `scale`.
     """
     reach = tail(d, BEYOND)
 
-    def plan_of(rounds: int) -> CentrePlan:
+    def plan_of(rounds: int) -> CentreRounds:
         own = (rho / rounds,) * rounds
         radii, off = balls(n, far, scale, own, reaches=(reach,) * rounds, likely=(reach,) * rounds)
-        return CentrePlan(radii=radii, rho=rho, off=off)
+        return CentreRounds(radii=radii, rho=rho, off=off)
 
     return smallest(
         map(plan_of, range(1, MOST_ROUNDS + 1)), lambda p: p.off, what="number of rounds"
@@ -99,7 +99,7 @@ def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
     return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
 
 
-def about(setting: Setting, centre: CentrePlan | None) -> Setting:
+def about(setting: Setting, centre: CentreRounds | None) -> Setting:
     """Return the setting of the records less the centre: how far their mean is from 0, at most.
 
     By the noise, and by what the last ball clips at the worst law of the class, if the centre

@@ -14,13 +14,14 @@ them. For small u no table is needed: the cubic is all there is.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import ndtr, roots_legendre
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
+from dpsco_core.data.rows import Rows
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
@@ -29,6 +30,7 @@ REACH = 8.5  # deviations beyond which the integrand is constant to 1e-17
 QUADRATURE = 64  # Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
 CELL_ERROR = 2.5e-13  # error of the interpolation, in units of tau; the supremum is at least 0.49
 PIECE = 128  # ends of cells at once: 64 KiB
+ENTRIES = 32_768  # entries of records whose intermediate results fit the cache
 FOURTH = 0.356  # |G''''| s^4 is at most this
 
 
@@ -153,3 +155,21 @@ def check_variance(smoothing_variance: float) -> None:
     ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
     must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
     require(ok, "smoothing_variance", must, smoothing_variance)
+
+
+def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
+    r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
+    return tau * rows.total(part) / rows.n
+
+
+def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
+    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    total, step = np.zeros(rows.d), max(1, ENTRIES // rows.d)
+    ones, inverse = np.ones(step), 1 / tau
+    for block in (real_array("rows", block) for block in rows.blocks()):
+        for low in range(0, len(block), step):
+            with np.errstate(over="ignore", under="ignore"):
+                u = block[low : low + step] * inverse
+            total += ones[: len(u)] @ smoothed_clip(u, smoothing_variance)
+    return total

@@ -202,7 +202,7 @@ def test_an_audit_of_the_printed_noise_at_variance_0_1_sees_4_thirds_of_the_allo
     where = setting(n=7, d=3)
     method = NoiseSmoothing(tau=2.0, smoothing_variance=0.1, calibration="paper")
     moved = float(np.linalg.norm(change(method, where, *worst_neighbours(method, where))))
-    noise = method.plan(where).noise_std
+    noise = method.plan(where).noise.noise_std
     allowed = math.sqrt(2 * where.gaussian_rho)  # the most that the shift may be over the noise
     assert moved / noise / allowed == pytest.approx(math.sqrt(1.7722), rel=1e-4)
 
