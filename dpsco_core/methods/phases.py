@@ -14,7 +14,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import Plan, PrivateMethod, Release
-from dpsco_core.methods.run import walk_phases
+from dpsco_core.methods.run import Descended, walk_phases
 from dpsco_core.privacy.ledger import Ledger
 
 # Takes the point, the phase, the ledger of its records and its number from 1. It returns the next
@@ -32,6 +32,14 @@ class PhasesPlan(Plan):
         """Return the first point, and what runs a phase; refuse a sample of another size."""
         raise NotImplementedError
 
+    def run(
+        self, sample: Any, ledger: Ledger, rng: np.random.Generator
+    ) -> tuple[Descended, Mapping[str, float], tuple[str, ...]]:
+        """Run the phases one after the other; return the path, the diagnostics and the notes."""
+        start, run = self.open(sample, rng)
+        walked = walk_phases(start, self.phases, ledger, run)
+        return walked, *self.result(len(walked.path.steps) - 1)
+
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
         """Return the diagnostics and the notes of a run in which so many phases were completed."""
         raise NotImplementedError
@@ -44,7 +52,5 @@ class PhasedMethod(PrivateMethod):
         self, sample: Any, plan: PhasesPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the phases; what is done to a point that is released is post-processing."""
-        start, run = plan.open(sample, rng)
-        walked = walk_phases(start, plan.phases, ledger, run)
-        diagnostics, notes = plan.result(len(walked.path.steps) - 1)
+        walked, diagnostics, notes = plan.run(sample, ledger, rng)
         return walked.released(ledger, diagnostics, notes)

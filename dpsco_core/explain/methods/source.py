@@ -18,7 +18,14 @@ from dpsco_core.methods.steps import Moves
 METHODS = "dpsco_core.methods."
 PARTS = (Statistic, Access, Moves, PhasesPlan)
 # what a kind has to say itself, if it says anything else
-OPEN = (Statistic.value, Statistic.estimate, Access.open, Moves.run, PhasesPlan.open)
+OPEN = (
+    Statistic.value,
+    Statistic.estimate,
+    Access.open,
+    Moves.run,
+    PhasesPlan.open,
+    PhasesPlan.run,
+)
 # what a part of a plan does in a run
 DOES = ("value", "measuring", "estimate", "take", "open", "run")
 
