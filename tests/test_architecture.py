@@ -35,6 +35,7 @@ LEVEL = {
     "privacy": 2,
     "data": 3,
     "problems": 4,
+    "statements": 4,
     "methods": 5,
     "bounds": 6,
     "catalogue": 7,

@@ -73,6 +73,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/problems": 0.3,
     "dpsco_core/results": 0.4,
     "dpsco_core/runs": 0.3,
+    "dpsco_core/statements": 0.0,
     "tests": 9.7,
     "tests/app": 13.8,
     "tests/attack": 9.3,
@@ -91,6 +92,7 @@ LIMITS: dict[str, float] = {
     "tests/results": 0.0,
     "tests/runs": 0.3,
     "tests/site": 10.8,
+    "tests/statements": 0.0,
     "tests/trust": 13.6,
 }
 

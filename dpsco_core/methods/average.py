@@ -60,7 +60,7 @@ class Averaging(Method):
             value=value if plan.answer_radius == math.inf else into_ball(value, plan.answer_radius),
             ledger=ledger,
             diagnostics={**diagnostics, **plan.diagnostics},
-            notes=(*plan.notes, *ledger.flaws),
+            notes=plan.notes + ledger.flaws,
         )
 
 

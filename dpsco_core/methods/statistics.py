@@ -24,7 +24,6 @@ from dpsco_core.methods.mean.base import (
     clipped_mean,
     into_ball,
     median_sensitivity,
-    printed_sensitivity,
 )
 from dpsco_core.methods.mean.groups import Search, deep_point, left_out, practical_length
 from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
@@ -37,6 +36,7 @@ from dpsco_core.privacy.mechanisms import (
     Mechanism,
     ShuffledGaussian,
 )
+from dpsco_core.statements.kamath import algorithm_3_sensitivity
 
 
 class Measuring(Protocol):
@@ -198,7 +198,7 @@ class MedianOfClippedMeans(Statistic):
     def coordinate_sensitivity(self, n: int) -> float:
         """Return how far one coordinate moves if one of n rows is replaced."""
         if self.printed:
-            return printed_sensitivity(self.threshold, self.blocks, n)
+            return algorithm_3_sensitivity(self.threshold, self.blocks, n)
         return median_sensitivity(self.threshold, self.blocks, n // self.blocks)
 
     @property

@@ -12,12 +12,12 @@ from scipy.special import chdtri
 
 from dpsco_core.base.cards import Guarantee
 from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
-from dpsco_core.bounds.mean.coordinatewise import Noise
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
 from dpsco_core.bounds.tools import HINGE, IN_BALL, KAPPA, PARTS, Parts, in_ball, void
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.methods.mean.coordinatewise import MedianPlan
 from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.statements.kamath import Noise
 
 CHANCE = 0.025  # the chance that the sample is farther off than its term, and that of the noise
 GUARANTEE: Guarantee = "probability 0.95"

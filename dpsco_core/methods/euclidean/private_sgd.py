@@ -35,6 +35,7 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
+from dpsco_core.statements.arora import remark_1_epsilon, theorem_4_step
 
 Move = Callable[[Vector, Vector], Vector]
 NOISE_ELEMENTS = 100_000  # elements drawn at once
@@ -259,7 +260,7 @@ class PrivateSgd(RecordByRecord):
         calls, distance = n // 2 + 1, setting.constants.diameter / 2
         theory = self.tuning == "theory"
         if theory:
-            step_size = distance / (math.sqrt(n) * (losses.lipschitz + noise_std * math.sqrt(d)))
+            step_size = theorem_4_step(n, d, losses.lipschitz, noise_std, distance)
         else:
             step_size = distance / math.sqrt(calls * (losses.lipschitz**2 + d * noise_std**2))
         return PrivateSgdPlan(
@@ -367,7 +368,7 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
     )
     least = math.ceil(16 * math.log(6 / budget.delta))
     _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
-    largest = 4 * math.sqrt(log / n)
+    largest = remark_1_epsilon(n, budget.delta)
     _within(
         budget.epsilon <= largest,
         f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",

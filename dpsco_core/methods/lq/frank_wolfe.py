@@ -62,7 +62,7 @@ class BestCorner(Statistic):
     body: ConstraintSet  # with few corners
     radius: float  # r, their l1 norm
     limit: float  # tau: entries are clipped to [-tau, tau]
-    epsilon: float  # of every choice
+    epsilon: float  # what every choice spends
 
     label: ClassVar[str] = "choice of a corner"
 

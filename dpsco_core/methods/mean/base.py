@@ -12,6 +12,7 @@ from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import equation_15_reach, equation_15_rho
 
 # The failure probability beta of every high-probability statement.
 FAILURE_PROBABILITY = 0.05
@@ -117,11 +118,11 @@ def zhao_share(setting: Setting, calibration: Calibration) -> float:
     :math:`\varepsilon = 1+2\sqrt{\ln(1/\delta)}`; beyond, Bun and Steinke's conversion is inverted.
     """
     budget = setting.budget
-    if calibration == "paper" and isinstance(budget, ApproxDP):
-        wide = 1 + 2 * math.sqrt(-math.log(budget.delta))
-        if budget.epsilon <= wide:
-            return (budget.epsilon / wide) ** 2
-    return gaussian_share(setting, calibration)
+    if calibration == "tight" or not isinstance(budget, ApproxDP):
+        return gaussian_share(setting, calibration)
+    if budget.epsilon > equation_15_reach(budget.delta):
+        return gaussian_share(setting, calibration)
+    return equation_15_rho(budget.epsilon, budget.delta)
 
 
 def sum_of_rows(rows: Rows, start: int = 0, stop: int | None = None) -> Vector:
@@ -260,11 +261,6 @@ def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
     """
     require(blocks >= 1, "blocks", "a positive integer", blocks)
     return (3 if blocks % 2 == 0 else 6) * threshold / block_size
-
-
-def printed_sensitivity(threshold: float, blocks: int, n: int) -> float:
-    r"""Return the paper's :math:`12\tau m/n` (Appendix B.3): valid, and 2 or 4 times too large."""
-    return 12 * threshold * blocks / n
 
 
 def hinge_bias(distance: float, order: float) -> float:

@@ -22,6 +22,7 @@ from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import equation_14_covering, equation_14_slope
 
 ClippedPlan = MeanPlan[ClippedMean, GaussianNoise]
 
@@ -133,8 +134,8 @@ def theorem_radius(setting: Setting, rho: float) -> float:
     :math:`R^* = \sqrt d M c_1^{-1/p}`, :math:`c_1 = \frac{4\sqrt\Lambda}{n\sqrt\rho} +
     \frac{8\Lambda}n`, :math:`\Lambda = d\ln 6 + \ln(2/\beta)`, at beta = 0.05.
     """
-    size = setting.d * math.log(6) + math.log(2 / FAILURE_PROBABILITY)
-    slope = 4 * math.sqrt(size / rho) / setting.n + 8 * size / setting.n
+    covering = equation_14_covering(setting.d, FAILURE_PROBABILITY)
+    slope = equation_14_slope(setting.n, rho, covering)
     moment = setting.constants.directional_moment
     return float(math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order))
 

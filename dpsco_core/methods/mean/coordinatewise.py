@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest_between
@@ -26,10 +26,14 @@ from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import GaussianNoise, LaplaceNoise
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import (
+    SMALLEST_THRESHOLD,
+    Noise,
+    algorithm_3_blocks,
+    corollary_4_2_threshold,
+)
 
-Noise = Literal["gaussian", "laplace"]
 MedianPlan = MeanPlan[MedianOfClippedMeans, GaussianNoise | LaplaceNoise]
-SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +249,7 @@ class CoordinatewisePure(_Coordinatewise):
 
 def theory_blocks(d: int) -> int:
     r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil` at beta = 0.05 (Algorithm 3, step 1)."""
-    return math.ceil(4 * math.log(2 * d / FAILURE_PROBABILITY))
+    return math.ceil(algorithm_3_blocks(d, FAILURE_PROBABILITY))
 
 
 def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
@@ -253,10 +257,9 @@ def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
 
     :math:`(\sqrt\rho n/\sqrt d)^{1/p}` (Gaussian) or :math:`(\varepsilon n/d)^{1/p}` (Laplace).
     """
-    n, d = setting.n, setting.d
     scale, bound = scaled_bound(setting)
-    signal = math.sqrt(share / d) * n if noise == "gaussian" else share * n / d
-    rate = math.pow(signal, 1 / setting.moment_order)
+    order = setting.moment_order
+    rate = corollary_4_2_threshold(setting.n, setting.d, share, noise, order)
     return scale * max(rate, SMALLEST_THRESHOLD, (bound + 1) / 3)
 
 

@@ -24,6 +24,7 @@ from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplif
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import lemma_6_groups
 
 PRACTICAL_GROUPS = 8
 DeepPointPlan = MeanPlan[DeepPointOfGroups, GaussianNoise | ShuffledGaussian]
@@ -210,7 +211,7 @@ def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
 
 def theory_groups() -> int:
     r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
-    return math.ceil(800 * math.log(1 / FAILURE_PROBABILITY))
+    return math.ceil(lemma_6_groups(FAILURE_PROBABILITY))
 
 
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:

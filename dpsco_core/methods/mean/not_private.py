@@ -22,6 +22,7 @@ from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND, OVER_N
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Story
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import algorithm_3_blocks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,8 @@ class MedianOfMeans(Averaging):
     def plan(self, setting: Setting) -> MeanPlan[MedianOfBlockMeans, None]:
         blocks = self.blocks
         if blocks is None:
-            blocks = min(setting.n, math.ceil(4 * math.log(2 * setting.d / FAILURE_PROBABILITY)))
+            printed = math.ceil(algorithm_3_blocks(setting.d, FAILURE_PROBABILITY))
+            blocks = min(setting.n, printed)
         check_parts("blocks", blocks, setting.n)
         return MeanPlan(
             setting=setting,

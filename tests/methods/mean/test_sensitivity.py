@@ -28,9 +28,9 @@ from dpsco_core.methods.mean.base import (
     SMALLEST_LEVEL,
     clip_to_ball,
     median_sensitivity,
-    printed_sensitivity,
 )
 from dpsco_core.privacy import Ledger
+from dpsco_core.statements.kamath import algorithm_3_sensitivity
 from tests.folded import crossed, each
 from tests.methods.mean.checks import (
     ADVERSARIAL,
@@ -179,10 +179,10 @@ def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
     for blocks in range(1, 60):
         for n in range(blocks, 6 * blocks + 5):
             proven = median_sensitivity(10.0, blocks, n // blocks)
-            assert printed_sensitivity(10.0, blocks, n) > proven * (1 - 1e-12)
+            assert algorithm_3_sensitivity(10.0, blocks, n) > proven * (1 - 1e-12)
             if n % blocks == 0:
                 factor = 4 if blocks % 2 == 0 else 2
-                assert printed_sensitivity(10.0, blocks, n) == pytest.approx(factor * proven)
+                assert algorithm_3_sensitivity(10.0, blocks, n) == pytest.approx(factor * proven)
 
 
 def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
