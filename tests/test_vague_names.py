@@ -67,7 +67,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/explain": 0.8,
     "dpsco_core/fields": 0.7,
     "dpsco_core/geometry": 0.0,
-    "dpsco_core/methods": 5.8,
+    "dpsco_core/methods": 3.7,
     "dpsco_core/plugins": 18.2,
     "dpsco_core/privacy": 1.5,
     "dpsco_core/problems": 0.3,

@@ -228,8 +228,8 @@ class SmoothlyTruncatedMean(Statistic):
 
     def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
         proven = self.sensitivity(n, d)
-        used = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
-        return GaussianNoise(l2_sensitivity=used, proven_l2_sensitivity=proven, rho=rho)
+        claim = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
+        return GaussianNoise(l2_sensitivity=claim, proven_l2_sensitivity=proven, rho=rho)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,8 +248,8 @@ class DeepPointOfGroups(Statistic):
         return 2 * self.radius / (n // self.groups)
 
     def noise(self, n: int, d: int, rho: float) -> GaussianNoise | ShuffledGaussian:
-        moved = self.sensitivity(n, d)
-        return GaussianNoise(l2_sensitivity=moved, rho=rho, disjoint_blocks=self.groups)
+        change = self.sensitivity(n, d)
+        return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         return self.noisy(self.noise(n, d, rho), d)
@@ -355,8 +355,8 @@ def normalised(
     """
     if coefficients is None:
         if not norms.max() <= LARGEST_LEVEL:
-            safe, inside = clip_to_ball(base, LARGEST_LEVEL)
-            base = inside[:, None] * safe
+            safe, shrunk = clip_to_ball(base, LARGEST_LEVEL)
+            base = shrunk[:, None] * safe
             norms = row_norms(base)
         return base, scale / (norms + stability)
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):

@@ -95,7 +95,7 @@ class PhasedAverages(PhasesPlan):
         constraint, per_user, each = records.sample.constraint, records.per_user, records.each
 
         def run(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
-            taken = replace(
+            span = replace(
                 phase,
                 start=phase.start * per_user,
                 stop=phase.stop * per_user,
@@ -105,7 +105,7 @@ class PhasedAverages(PhasesPlan):
             noisy = block.release(
                 GaussianNoise(l2_sensitivity=phase.sensitivity, rho=self.rho),
                 phase_average(
-                    records.sample, w, taken, batch, self.losses, projected=self.projected
+                    records.sample, w, span, batch, self.losses, projected=self.projected
                 ),
                 rng,
                 label=f"average of phase {i}",
@@ -115,11 +115,11 @@ class PhasedAverages(PhasesPlan):
         return constraint.centre if self.projected else np.zeros(records.sample.d), run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
-        first, last = self.phases[0], self.phases[-1]
+        opening, final = self.phases[0], self.phases[-1]
         return self.losses.diagnostics | {
-            "noise_std": last.noise_std,
+            "noise_std": final.noise_std,
             "steps": float(self.pieces),
-            "step_size": first.step_size,
+            "step_size": opening.step_size,
             "phases": float(len(self.phases)),
             "batch_size": float(self.batch),
             "gradient_calls": float(self.gradients),
@@ -320,11 +320,11 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
     if step_size / 4 * losses.smoothness > 2:
         # sqrt(n) >= D beta / (2 L) makes the first entry small enough.
-        enough = math.ceil((scale * losses.smoothness / 2) ** 2)
+        records_needed = math.ceil((scale * losses.smoothness / 2) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
             f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
-            n=enough,
+            n=records_needed,
             otherwise="tuning=practical",
         )
     return step_size

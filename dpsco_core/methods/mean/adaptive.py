@@ -16,7 +16,7 @@ from dpsco_core.methods.mean.base import check_level, into_ball, scaled_bound
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
-    ENOUGH,
+    ENOUGH_SHARE,
     ladder,
     likely_crowd,
     radius_choice,
@@ -27,9 +27,9 @@ from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import (
     CENTRE_SHARES,
     CentreRounds,
-    about,
     centre_allowed,
     centre_share,
+    centred_setting,
     descend,
     plan_centre,
     worthwhile,
@@ -110,7 +110,7 @@ class AdaptiveMean(Statistic):
             small = min(narrow, float(radii[place]))
         levels = tuple(sorted({small, narrow, wide}))
         averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
-        radius, rest, beyond = narrow, self.release_rho, self.target
+        radius, rest, expected = narrow, self.release_rho, self.target
         difference, fired, distance = 0.0, False, 0.0
         if wide > narrow:  # step 5
             difference, fired = wider_is_better(
@@ -118,24 +118,24 @@ class AdaptiveMean(Statistic):
                 (narrow, wide),
                 n=n,
                 rhos=(self.test_rho, self.release_rho),
-                between=self.wide_target + (self.target - self.wide_target) / 3,
+                crowd=self.wide_target + (self.target - self.wide_target) / 3,
                 ledger=ledger,
                 rng=rng,
             )
-            radius, beyond = (wide, self.wide_target) if fired else (narrow, self.target)
+            radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
         else:
             rest += self.test_rho  # nothing to test
         if small < narrow:  # step 6
-            distance, enough = inner_is_enough(
+            distance, is_enough = inner_is_enough(
                 np.stack([averages[small], averages[radius]]),
                 (small, radius),
                 n=n,
                 rhos=(self.inner_rho, self.release_rho),
-                beyond=beyond,
+                crowd=expected,
                 ledger=ledger,
                 rng=rng,
             )
-            radius = small if enough else radius
+            radius = small if is_enough else radius
         else:
             rest += self.inner_rho
         average = averages[radius]
@@ -295,7 +295,8 @@ class AdaptiveClipping(MeanMethod):
         """Return the statistic with a centre and looks, as far as there are records for them."""
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory else usual_mode(setting))
-        share = 0.0 if theory or mode == "blind" else centre_share(setting, near=mode == "guarded")
+        is_near = mode == "guarded"
+        share = 0.0 if theory or mode == "blind" else centre_share(setting, is_near=is_near)
         statistic = self._looking_statistic(setting, mode, share)
         if self.mode is None and not theory and not finds_radius(statistic):
             return self._blind_statistic(setting)
@@ -303,10 +304,10 @@ class AdaptiveClipping(MeanMethod):
 
     def _blind_statistic(self, setting: Setting) -> AdaptiveMean:
         """Return simple clipping, about a centre where one leaves less noise."""
-        near = usual_mode(setting) == "guarded"
-        shares = CENTRE_SHARES if centre_allowed(setting, near=near) else (0.0,)
+        is_near = usual_mode(setting) == "guarded"
+        shares = CENTRE_SHARES if centre_allowed(setting, is_near=is_near) else (0.0,)
         candidates = [self._looking_statistic(setting, "blind", share) for share in shares]
-        return worthwhile(candidates, lambda one: one.top_radius / math.sqrt(one.release_rho))
+        return worthwhile(candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho))
 
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
         """Return the statistic with this share of rho for a centre."""
@@ -321,20 +322,20 @@ class AdaptiveClipping(MeanMethod):
         middle = self._centre(setting, centre * rho)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
-        wanted = slope * d * noise + 4 / epsilon
-        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else wanted
+        aim = slope * d * noise + 4 / epsilon
+        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else aim
         test = min(1 / GUARDED_FROM, max(GUARDED_SHARE, 1 / d)) * rho if guarded else 0.0
         inner_test = INNER_TEST_SHARE * rho if inner else 0.0
         looks = sum(share for share, _ in shares) * rho
         return AdaptiveMean(
             records=n,
             mode=mode,
-            top_radius=self._top(about(setting, middle), rho),
+            top_radius=self._top(centred_setting(setting, middle), rho),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=epsilon,
-            target=min(wanted, n / 2),
+            target=min(aim, n / 2),
             wide_target=min(fewer, n / 2),
-            capped=wanted > n / 2,
+            capped=aim > n / 2,
             release_rho=rho - (looks + test + inner_test + centre * rho),
             test_rho=test,
             centre=middle,
@@ -345,13 +346,13 @@ class AdaptiveClipping(MeanMethod):
     def _centre(self, setting: Setting, rho: float) -> CentreRounds | None:
         if rho == 0:
             return None
-        far = setting.constants.mean_gradient_bound
-        return plan_centre(setting.n, setting.d, far, scaled_bound(setting)[0], rho)
+        reach = setting.constants.mean_gradient_bound
+        return plan_centre(setting.n, setting.d, reach, scaled_bound(setting)[0], rho)
 
     def _pure_statistic(self, setting: Setting, epsilon: float) -> AdaptiveMean:
         n, d = setting.n, setting.d
         look = min(0.15, max(0.05, 0.6 / d)) * epsilon
-        wanted = 3 * d * math.sqrt(d + 1) / epsilon + 4 / look
+        aim = 3 * d * math.sqrt(d + 1) / epsilon + 4 / look
         statistic = AdaptiveMean(
             records=n,
             mode="single",
@@ -359,9 +360,9 @@ class AdaptiveClipping(MeanMethod):
             top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=look,
-            target=min(wanted, n / 2),
-            wide_target=min(wanted, n / 2),
-            capped=wanted > n / 2,
+            target=min(aim, n / 2),
+            wide_target=min(aim, n / 2),
+            capped=aim > n / 2,
             release_epsilon=epsilon - look,
         )
         if self.mode == "blind" or (self.mode is None and not finds_radius(statistic)):
@@ -393,4 +394,4 @@ def finds_radius(mean: AdaptiveMean) -> bool:
     missed = 2 * mean.target + likely_crowd(mean.records, mean.epsilon)
     if mean.mode == "guarded":
         missed = 4 / 3 * mean.wide_target + 2 / mean.epsilon * (math.log(len(mean.radii)) + 3)
-    return missed <= ENOUGH * mean.records
+    return missed <= ENOUGH_SHARE * mean.records

@@ -73,7 +73,7 @@ def into_ball(value: Vector, bound: float) -> Vector:
     return value if (norm <= bound).all() else value * (bound / np.maximum(norm, bound))
 
 
-def projection_radius(setting: Setting, tuning: Tuning, *given: float | None) -> float:
+def projection_radius(setting: Setting, tuning: Tuning, *levels: float | None) -> float:
     """Return the radius of the ball about 0 on which a method projects its answer.
 
     In the practical tuning it is the public bound. That ball holds the mean and is convex, so that
@@ -81,7 +81,7 @@ def projection_radius(setting: Setting, tuning: Tuning, *given: float | None) ->
     printed, and the radius is infinite, in the tuning ``"theory"`` and wherever a level is `given`:
     the steps of an optimiser do that, whose noise cancels over the steps.
     """
-    is_printed = tuning == "theory" or any(level is not None for level in given)
+    is_printed = tuning == "theory" or any(level is not None for level in levels)
     return math.inf if is_printed else setting.constants.mean_gradient_bound
 
 
@@ -169,12 +169,12 @@ def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
     norms = row_norms(block)
     weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
     if norms.max() > LARGEST_LEVEL:
-        far = norms > LARGEST_LEVEL
+        is_far = norms > LARGEST_LEVEL
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
-        block[far & ~finite] = 0.0
+        block[is_far & ~finite] = 0.0
         # Further out radius/norm would underflow, and its rounding could leave the ball.
-        huge = far & finite
+        huge = is_far & finite
         block[huge] *= 2.0**-600
         weights[huge] = radius / row_norms(block[huge])
     return block, weights
@@ -239,11 +239,11 @@ def sum_of_clipped_entries(
         if len(space) < len(block):
             space = np.empty_like(block)
         clipped = np.clip(block, -limit, limit, out=space[: len(block)])
-        ones = np.ones(len(block))
-        part = ones @ clipped
+        units = np.ones(len(block))
+        part = units @ clipped
         if np.isnan(part).any():
             np.nan_to_num(clipped, copy=False, nan=0.0)
-            part = ones @ clipped
+            part = units @ clipped
         total += part
     return total
 

@@ -163,8 +163,8 @@ def practical_radius(setting: Setting, rho: float) -> float:
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
-    log_t, least = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
+    log_t, minimum = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
     printed = theorem_radius(setting, rho)
-    if bulk**2 / setting.d + noise * (printed / scale) ** 2 < least:
+    if bulk**2 / setting.d + noise * (printed / scale) ** 2 < minimum:
         return printed
     return scale * (bulk + math.exp(log_t))

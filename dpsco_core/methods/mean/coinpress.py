@@ -21,7 +21,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.reading import Reading
-from dpsco_core.methods.mean.rounds import BEYOND, balls, descend, tail
+from dpsco_core.methods.mean.rounds import MISS_CHANCE, balls, descend, tail
 from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Proof, Story
@@ -161,6 +161,6 @@ class CoinPress(MeanMethod):
             failures = (*(whole / (steps - 1) for _ in range(steps - 1)), whole)
             reaches, likely = [tail(d, f / n) for f in failures], [tail(d, f) for f in failures]
         else:
-            reaches = likely = [tail(d, BEYOND)] * steps
-        far = setting.constants.mean_gradient_bound
-        return balls(n, far, scale, rhos, reaches=reaches, likely=likely)[0], rhos
+            reaches = likely = [tail(d, MISS_CHANCE)] * steps
+        reach = setting.constants.mean_gradient_bound
+        return balls(n, reach, scale, rhos, reaches=reaches, likely=likely)[0], rhos

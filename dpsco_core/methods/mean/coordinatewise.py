@@ -76,8 +76,8 @@ class _Coordinatewise(MeanMethod):
         if is_gaussian:
             noise = GaussianNoise(l2_sensitivity=statistic.sensitivity(n, d), rho=share)
         else:
-            moved = d * statistic.coordinate_sensitivity(n)
-            noise = LaplaceNoise(l1_sensitivity=moved, epsilon=share)
+            change = d * statistic.coordinate_sensitivity(n)
+            noise = LaplaceNoise(l1_sensitivity=change, epsilon=share)
         return MeanPlan(
             setting=setting,
             statistic=statistic,

@@ -69,14 +69,14 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
     with one entry a record, its weight, in the row of its group; of many groups, those there alone.
     """
     sums, low = np.zeros((groups + 1, rows.d)), 0
-    few = groups < rows_per_block(rows.d)
+    has_few_groups = groups < rows_per_block(rows.d)
     for safe, weights in clipped_parts(rows, radius):
         place = group[low : low + len(safe)]
-        if few:
+        if has_few_groups:
             sums += _sums_by_place(safe, weights, place, groups + 1)
         else:
-            there, among = np.unique(place, return_inverse=True)
-            sums[there] += _sums_by_place(safe, weights, among, len(there))
+            present, positions = np.unique(place, return_inverse=True)
+            sums[present] += _sums_by_place(safe, weights, positions, len(present))
         low += len(safe)
     sums /= rows.n // groups
     return sums[:groups]
@@ -95,8 +95,8 @@ def practical_length(bound: float, d: int, noise_std: float) -> int:
     From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
     mean, and 16 more that look for the deepest point: at least 30, at most 60.
     """
-    apart = bound / (noise_std * math.sqrt(d))
-    if math.isinf(apart):
+    ratio = bound / (noise_std * math.sqrt(d))
+    if math.isinf(ratio):
         return 60
-    far = math.log(max(apart, 1.0)) / math.log(4 / 3)
-    return min(max(math.ceil(far) + 16, 30), 60)
+    quarters = math.log(max(ratio, 1.0)) / math.log(4 / 3)
+    return min(max(math.ceil(quarters) + 16, 30), 60)

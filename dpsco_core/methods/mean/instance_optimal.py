@@ -65,16 +65,16 @@ class MeanAboutMedians(Statistic):
     ) -> tuple[Vector, Mapping[str, float]]:
         centre = into_ball(_centre(rows, self, ledger, rng), self.mean_bound)
         radius = _norm_quantile(rows, self, centre, ledger, rng)
-        moved = 2 * radius / rows.n
+        change = 2 * radius / rows.n
         value = ledger.release(
-            GaussianNoise(l2_sensitivity=moved, rho=self.release_rho),
+            GaussianNoise(l2_sensitivity=change, rho=self.release_rho),
             clipped_sums(rows, (radius,), centre)[0] / rows.n,
             rng,
             label=self.label,
         )
         return centre + value, {
             "clip_radius": radius,
-            "noise_std": gaussian_noise_std(moved, self.release_rho),
+            "noise_std": gaussian_noise_std(change, self.release_rho),
             "centre_norm": float(np.linalg.norm(centre)),
             "target_count": self.left_out,
         }
@@ -161,7 +161,7 @@ class InstanceOptimal(MeanMethod):
         largest = practical_radius(setting, release)
         check_level("radius", largest)
         check_level("least radius", largest / 2**NORM_STEPS)
-        wanted = math.sqrt(2 * d / release) + 2 * math.sqrt(NORM_STEPS / (2 * norm))
+        aim = math.sqrt(2 * d / release) + 2 * math.sqrt(NORM_STEPS / (2 * norm))
         statistic = MeanAboutMedians(
             median_rho=medians,
             norm_rho=norm,
@@ -170,7 +170,7 @@ class InstanceOptimal(MeanMethod):
             limit=(bound + 1) * scale,
             median_steps=min(math.ceil(math.log2(2 * (bound + 1) * FINENESS)), MOST_STEPS),
             largest_radius=largest,
-            left_out=min(wanted, n / 2),
+            left_out=min(aim, n / 2),
         )
         return MeanPlan(
             setting=setting,
@@ -187,14 +187,14 @@ def _centre(
     size = 1 << (rows.d - 1).bit_length()
     signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)  # look at no record
     low, width = np.full(size, -shares.limit), 2 * shares.limit
-    most = max(1, (MOST_CELLS // size).bit_length() - 1)
-    for done in range(0, shares.median_steps, most):
-        steps = min(most, shares.median_steps - done)
+    most_halvings = max(1, (MOST_CELLS // size).bit_length() - 1)
+    for halvings in range(0, shares.median_steps, most_halvings):
+        steps = min(most_halvings, shares.median_steps - halvings)
         cells = 2**steps
         width /= cells
         # How many are below each cell's upper end: all that the next halvings may ask for.
         part = partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
-        below = rows.total(part).reshape(size, cells)
+        counts = rows.total(part).reshape(size, cells)
         place = np.zeros(size, dtype=np.intp)
         for step in range(1, steps + 1):
             middle = place + cells // 2**step
@@ -202,14 +202,14 @@ def _centre(
                 GaussianNoise(
                     l2_sensitivity=math.sqrt(size), rho=shares.median_rho / shares.median_steps
                 ),
-                below[np.arange(size), middle - 1],
+                counts[np.arange(size), middle - 1],
                 rng,
                 label="counts for medians",
             )
             place = np.where(noisy < rows.n / 2, middle, place)
         low = low + place * width
-    back = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
-    return np.asarray(back[: rows.d])
+    medians = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
+    return np.asarray(medians[: rows.d])
 
 
 def _norm_quantile(
@@ -226,13 +226,13 @@ def _norm_quantile(
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
-        beyond = ledger.release(
+        count = ledger.release(
             GaussianNoise(l2_sensitivity=1.0, rho=shares.norm_rho / NORM_STEPS),
             counts[middle - 1 : middle],
             rng,
             label="counts of norms",
         )
-        low, high = (middle, high) if float(beyond[0]) > shares.left_out else (low, middle)
+        low, high = (middle, high) if float(count[0]) > shares.left_out else (low, middle)
     return float(shares.largest_radius * (high / cells))
 
 

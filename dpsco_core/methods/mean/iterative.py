@@ -197,16 +197,16 @@ def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
     """Return a sentence where Theorem 5 says nothing about a run."""
     if 4 * r0 < mean_bound:
         return ()
-    why = (
+    reason = (
         f"4 r0 = {4 * r0:.3g} is not below the bound {mean_bound:.3g} on the mean, "
         "so returning 0 is as good in theory."
     )
     if math.isinf(r0):
-        why = (
+        reason = (
             f"its proof needs more than {groups} groups at this quantile. Privacy holds all "
             "the same."
         )
-    return (f"Theorem 5 says nothing here: {why}",)
+    return (f"Theorem 5 says nothing here: {reason}",)
 
 
 def theory_groups() -> int:

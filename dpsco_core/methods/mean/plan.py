@@ -66,8 +66,8 @@ class RescaledMean(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
-        moved = self.sensitivity(rows.n, rows.d)
-        mechanism = GaussianNoise(l2_sensitivity=moved, rho=self.scale_rho)
+        change = self.sensitivity(rows.n, rows.d)
+        mechanism = GaussianNoise(l2_sensitivity=change, rho=self.scale_rho)
         logarithms = mean_logarithms(rows, self.lowest, rows.n // 2)
         noisy = ledger.release(mechanism, logarithms, rng, label=self.label)
         weights = weights_of(noisy, mechanism.noise_std, self.lowest)
@@ -227,8 +227,8 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
     """
     total = np.zeros(rows.d)
     with np.errstate(all="ignore"):
-        for first, second in _pairs(rows, pairs):
-            spread = np.abs(first - second)
+        for record, partner in _pairs(rows, pairs):
+            spread = np.abs(record - partner)
             spread = np.log2(spread, out=spread)
             np.nan_to_num(spread, copy=False, nan=-math.inf, posinf=math.inf, neginf=-math.inf)
             total += np.clip(spread, lowest, lowest + OCTAVES).sum(axis=0)
@@ -257,8 +257,8 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     logs = np.clip(noisy, lowest, lowest + OCTAVES)
     centre = float(logs.mean())
     variance = float(np.square(logs - centre).sum()) / (len(logs) - 1)
-    kept = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
-    shrunk = centre + kept * (logs - centre)
+    signal_share = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
+    shrunk = centre + signal_share * (logs - centre)
     return np.asarray(np.exp2(0.5 * (shrunk - shrunk.max())))
 
 
@@ -269,11 +269,11 @@ def stretched(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean
     allows their lengths to grow, and the set that holds the mean by no more than the inverse of the
     least weight.
     """
-    growth, most = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
-    mean = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * most)
+    growth, stretch = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
+    mean = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * stretch)
     if fine.centre is None:
         return mean
     n, d = fine.records, len(weights)
     centre = plan_centre(n, d, mean.mean_bound, scale * growth, fine.centre.rho)
-    farther = max(0.0, centre.off - fine.centre.off * growth)
+    farther = max(0.0, centre.distance - fine.centre.distance * growth)
     return replace(mean, top_radius=mean.top_radius + farther, centre=centre)

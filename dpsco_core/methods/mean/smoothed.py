@@ -173,16 +173,16 @@ def practical_tau(
     d, order, c = setting.d, setting.moment_order, smoothing_variance
     scale, bound = scaled_bound(setting)
     mean = bound / math.sqrt(d)
-    second = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
+    second_order = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
     # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
-    third = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6
+    third_order = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6
     energy = sensitivity_per_unit**2 / (2 * rho)
 
     def squared_error(log_tau: float) -> float:
         tau = math.exp(log_tau)
-        bias = second / tau if order < 3 else min(second / tau, third / tau**2)
+        bias = second_order / tau if order < 3 else min(second_order / tau, third_order / tau**2)
         return float(d * (bias**2 + energy * tau**2))
 
-    log_tau, least = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
+    log_tau, minimum = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
-    return scale * math.exp(log_tau), scale**2 * (least + sampling)
+    return scale * math.exp(log_tau), scale**2 * (minimum + sampling)

@@ -174,7 +174,7 @@ def bare_closed_form(patch: Patch) -> None:
 def cubic_for_every_entry(patch: Patch) -> None:
     """The smooth truncation's cubic near 0, used for large entries as well."""
     patch.setattr(
-        smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).of(u)
+        smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )
 
 

@@ -194,7 +194,7 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
         shrunk = np.minimum(1, radius / np.linalg.norm(away, axis=1))
         expected = expected + (away * shrunk[:, None]).mean(axis=0)
     assert answer == pytest.approx(expected, abs=1e-3)
-    assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.off
+    assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.distance
     assert [e.sensitivity for e in ledger.entries] == [2 * r / 4000 for r in plan.radii]
     assert sum(e.rho for e in ledger.entries) == pytest.approx(1e6)
 
@@ -203,7 +203,7 @@ def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
     """And at a share that falls with the records; in few dimensions not near, which is proven."""
 
     def share(n: int, bound: float, *, near: bool = True) -> float:
-        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], near=near)
+        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
     # One that is no nearer than a third of a small bound would err more where the mean is near 0.

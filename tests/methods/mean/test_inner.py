@@ -51,7 +51,7 @@ def decision(distance: float, small: float, large: float, n: int, d: int, beyond
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=rho))
     rhos = (rho, 0.4)
     return inner_is_enough(
-        means, (small, large), n=n, rhos=rhos, beyond=beyond, ledger=ledger, rng=rng
+        means, (small, large), n=n, rhos=rhos, crowd=beyond, ledger=ledger, rng=rng
     )[1]
 
 

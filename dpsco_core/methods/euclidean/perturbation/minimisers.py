@@ -75,12 +75,12 @@ class PhasedMinimisers(PhasesPlan):
         return sample.constraint.centre, run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
-        first, last = self.phases[0], self.phases[-1]
+        opening, final = self.phases[0], self.phases[-1]
         return self.losses.diagnostics | {
-            "noise_scale": last.noise_scale,
-            "ridge": first.regulariser,
+            "noise_scale": final.noise_scale,
+            "ridge": opening.regulariser,
             "phases": float(len(self.phases)),
-            "accuracy": last.accuracy,
+            "accuracy": final.accuracy,
         }, ()
 
 

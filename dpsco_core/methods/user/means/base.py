@@ -26,12 +26,12 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
     """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
     if not isinstance(sample, UserRows):
         check_kind("sample", sample, "means", "UserRows(records=DenseRows(x), items=m)")
-    for name, what, got, planned in (
+    for name, meaning, size, planned in (
         ("n", "the number of users", sample.users, setting.n),
         ("m", "the items of a user", sample.items, setting.m),
         ("d", "the dimension of the rows", sample.d, setting.d),
     ):
-        require(got == planned, name, f"{what}, {got}", planned)
+        require(size == planned, name, f"{meaning}, {size}", planned)
 
 
 def user_means(sample: UserRows, setting: Setting) -> DenseRows:

@@ -139,8 +139,8 @@ class UserMeanClipped(MeanMethod):
             radius = practical_radius(means, setting.pure_epsilon**2 / (2 * (setting.d + 1)))
         check_level("radius", radius)
         statistic = ClippedUserMeans(radius=radius)
-        moved = statistic.sensitivity(setting.n, setting.d)
-        noise = SphericalLaplaceNoise(l2_sensitivity=moved, epsilon=setting.pure_epsilon)
+        change = statistic.sensitivity(setting.n, setting.d)
+        noise = SphericalLaplaceNoise(l2_sensitivity=change, epsilon=setting.pure_epsilon)
         return MeanPlan(
             setting=setting,
             statistic=statistic,
