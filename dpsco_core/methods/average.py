@@ -38,7 +38,7 @@ class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
     """The parts of an estimate of a mean; none of them depends on the data."""
 
     statistic: StatisticType  # what is released of the rows
-    noise: NoiseType  # what hides a row in it; None: nothing does, or noise of the statistic's own
+    noise: NoiseType  # what hides a row in it; None: nothing, or what the statistic itself releases
     # Takes what the method is given and the setting, and returns the rows.
     read: Callable[[Any, Setting], Any] = checked_rows
     answer_radius: float = math.inf  # the answer is projected on the ball of this

@@ -85,15 +85,26 @@ class Statistic:
     def estimate(
         self,
         rows: Any,
-        noise: Mechanism[Vector] | None,  # what hides a row; None: nothing does
+        noise: Mechanism[Vector] | None,  # what hides a row in it
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
         """Return what is released of the rows once, shape (d,), and what this makes known."""
-        value = self.value(rows)
-        if noise is None:
-            return value, {}
-        return ledger.release(noise, value, rng, label=self.label), {}
+        assert noise is not None
+        return ledger.release(noise, self.value(rows), rng, label=self.label), {}
+
+
+class PublicStatistic(Statistic):
+    """A statistic that is handed out as it is, by a method without privacy."""
+
+    def estimate(
+        self,
+        rows: Any,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        return self.value(rows), {}
 
 
 @dataclass(frozen=True)
@@ -252,13 +263,13 @@ class DeepPointOfGroups(Statistic):
         return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        return self.noisy(self.noise(n, d, rho), d)
+        noise = self.noise(n, d, rho)
+        return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
 
-    def noisy(self, noise: GaussianNoise | ShuffledGaussian, d: int) -> NoisyDeepPoint:
-        """Return the release with this noise, and the search that suits it."""
-        length = self.walk or practical_length(self.bound, d, noise.noise_std)
-        search = Search(left_out=left_out(self.groups, self.quantile), steps=length)
-        return NoisyDeepPoint(self, noise, search)
+    def search(self, d: int, noise_std: float) -> Search:
+        """Return the search for the point that suits the noise."""
+        length = self.walk or practical_length(self.bound, d, noise_std)
+        return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 
     def estimate(
         self,
@@ -268,7 +279,8 @@ class DeepPointOfGroups(Statistic):
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
         assert isinstance(noise, GaussianNoise | ShuffledGaussian)
-        return self.noisy(noise, rows.d).take(rows, ledger, rng, 0), {}
+        point = NoisyDeepPoint(self, noise, self.search(rows.d, noise.noise_std))
+        return point.take(rows, ledger, rng, 0), {}
 
 
 @dataclass(frozen=True, kw_only=True)

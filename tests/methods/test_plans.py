@@ -17,6 +17,7 @@ from dpsco_core.data import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.average import Averaging, MeanMethod, MeanPlan
 from dpsco_core.methods.base import Release
+from dpsco_core.methods.mean.not_private import MeanOfRows
 from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.user.means.base import user_means
@@ -74,7 +75,7 @@ def test_an_answer_is_brought_back_to_the_ball_of_the_plan() -> None:
 
 def test_a_mean_without_noise_is_the_statistic_itself_and_books_nothing() -> None:
     ledger = Ledger(WHERE.budget)
-    plan = replace(PLAN, noise=None)
+    plan = MeanPlan(setting=WHERE, statistic=MeanOfRows(), noise=None)
     release = Averaging().release(DenseRows(X), plan, ledger, np.random.default_rng(0))
     np.testing.assert_allclose(release.value, X.mean(axis=0), rtol=1e-15)
     assert ledger.entries == ()

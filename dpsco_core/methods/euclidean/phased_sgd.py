@@ -88,10 +88,8 @@ class PhasedAverages(PhasesPlan):
         return InOrder(sample=self.losses.of(sample))
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        return self.open_records(self.in_order(sample), rng)
-
-    def open_records(self, records: InOrder, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
         """Start on the constraint set at its centre, or on all of R^d at 0."""
+        records = self.in_order(sample)
         constraint, per_user, each = records.sample.constraint, records.per_user, records.each
 
         def run(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:

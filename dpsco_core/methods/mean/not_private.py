@@ -19,14 +19,14 @@ from dpsco_core.methods.mean.base import (
     sum_of_rows,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND, OVER_N
-from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.statistics import PublicStatistic
 from dpsco_core.methods.story import Story
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import algorithm_3_blocks
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanOfRows(Statistic):
+class MeanOfRows(PublicStatistic):
     """The mean of the rows, which one row may move anywhere."""
 
     label: ClassVar[str] = "mean of records"
@@ -36,7 +36,7 @@ class MeanOfRows(Statistic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfBlockMeans(Statistic):
+class MedianOfBlockMeans(PublicStatistic):
     """Of every coordinate, the median of the means of consecutive blocks."""
 
     blocks: int  # the remainder is dropped
