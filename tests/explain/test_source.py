@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+from dpsco_core.catalogue import METHOD_SLUGS, method_class
 from dpsco_core.explain.methods.source import release_source
+from dpsco_core.methods.average import Averaging
+from dpsco_core.methods.phases import PhasedMethod
 from tests.folded import each
 
-RUNS = {  # a step that a reader must find, and the runner before it
-    "mean.clipped": ("Averaging.release", "clipped_sum"),
-    "mean.iterative": ("Averaging.release", "deep_point"),
-    "mean.adaptive": ("Averaging.release", "AdaptiveMean.estimate"),
-    "user.mean-clipped": ("Averaging.release", "clipped_mean"),
-    "sco.phased-sgd": ("PhasedMethod.release", "phase_average"),
-    "sco.output-perturbation": ("PhasedMethod.release", "phase_minimiser"),
-    "user.phased-sgd": ("PhasedMethod.release", "release_mean"),
-    "user.accelerated": ("PhasedMethod.release", "run_phase"),
-    "lp.frank-wolfe": ("Descending.release", "corner_scores"),
-}
+DESCENT = {"Statistic.measuring", "NoisyStatistic.take", "Descent.run"}
 
 
-@each("slug", tuple(RUNS))
-def test_a_page_shows_the_runner_first_and_the_step_that_it_is_about(slug: str) -> None:
+@each("slug", METHOD_SLUGS)
+def test_a_page_shows_the_runner_first_and_what_the_parts_of_its_kind_do(slug: str) -> None:
     titles = [source.title for source in release_source(slug)]
-    runner, step = RUNS[slug]
-    assert titles[0] == runner and step in titles
-    assert len(titles) == len(set(titles))
-
-
-@each("slug", [slug for slug in RUNS if RUNS[slug][0] == "Averaging.release"])
-def test_the_page_of_a_mean_shows_no_step_of_a_descent(slug: str) -> None:
-    titles = {source.title for source in release_source(slug)}
-    assert not titles & {"Statistic.measuring", "NoisyStatistic.take", "Descent.run"}
+    kind = method_class(slug)
+    assert titles[0] == kind.release.__qualname__ and len(titles) == len(set(titles))
+    ends = {title.rpartition(".")[2] for title in titles}
+    if issubclass(kind, Averaging):
+        assert "estimate" in ends and not DESCENT & set(titles)
+    if issubclass(kind, PhasedMethod):
+        assert ends & {"open", "run"} and len(titles) > 2

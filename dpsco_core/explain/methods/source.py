@@ -75,7 +75,9 @@ def parts_of(
         if isinstance(thing, FunctionType):
             functions |= dict.fromkeys(parts_of(thing, owner, visited, does))
         elif isinstance(thing, type) and callable(plan := getattr(thing, "plan", None)):
-            functions |= dict.fromkeys(parts_of(plan, thing, visited, does))  # of another method
+            functions |= dict.fromkeys(
+                parts_of(plan, thing, visited, does)
+            )  # another method plans it
         elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
             made = (getattr(thing, name, None) for name in does)
             for part in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):
