@@ -64,9 +64,9 @@ def hindsight(point: Scenario, trials: int) -> dict[str, float]:
         rng = np.random.default_rng(seed)
         users = UserRows(records=problem.sample(point.n * point.m, rng), items=point.m)
         for slug, rows in zip(CLIPPED, (users.records, users.means()), strict=True):
-            noise = plans[slug].noise_std * rng.standard_normal(point.d)
+            noise = plans[slug].noise.noise_std * rng.standard_normal(point.d)
             for i, factor in enumerate(FACTORS):
-                value = clipped_mean(rows, factor * plans[slug].clip_radius) + factor * noise
+                value = clipped_mean(rows, factor * plans[slug].statistic.radius) + factor * noise
                 errors[slug][i] += np.linalg.norm(value - problem.law.mean) / trials
     return {slug: float(values.min()) for slug, values in errors.items()}
 

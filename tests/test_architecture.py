@@ -35,6 +35,7 @@ LEVEL = {
     "privacy": 2,
     "data": 3,
     "problems": 4,
+    "statements": 4,
     "methods": 5,
     "bounds": 6,
     "catalogue": 7,
@@ -65,7 +66,7 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.euclidean.allocated", "integers"),
     ("dpsco_core.methods.access", "permutation"),
-    ("dpsco_core.methods.mean.iterative", "shuffle"),
+    ("dpsco_core.methods.mean.groups", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),

@@ -294,7 +294,9 @@ def radius_parts() -> dict[float, SquaredParts]:
     assert isinstance(problem, MeanEstimation)
     law = clipped_law(problem.distribution, np.array(RADII), stream(0, "lesson law", 0))
     plans = {radius: SimpleClipping(radius=radius).plan(point.setting) for radius in RADII}
-    return {radius: law.parts(point.n, radius, plan.noise_std) for radius, plan in plans.items()}
+    return {
+        radius: law.parts(point.n, radius, plan.noise.noise_std) for radius, plan in plans.items()
+    }
 
 
 # -- look ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.data.rows import DenseRows, row_norms
 from dpsco_core.explain.error_parts import ClippedLaw, clipped_law
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
-from dpsco_core.methods.mean.adaptive import AdaptivePlan
+from dpsco_core.methods.mean.adaptive import AdaptiveMean
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
@@ -104,13 +104,13 @@ def _picture(base: Scenario) -> Picture:
     problem, setting, n, seed = point.instance.problem, point.setting, point.n, point.seed
     assert isinstance(problem, MeanEstimation)
     law = problem.distribution
-    plan, choice = SimpleClipping().plan(setting), adaptive_plan(setting)
-    top = max(REACH[1], 1.5 * plan.clip_radius, choice.top_radius)
+    plan, choice = SimpleClipping().plan(setting), adaptive_mean(setting)
+    top = max(REACH[1], 1.5 * plan.statistic.radius, choice.top_radius)
     radii = np.geomspace(REACH[0], top, RADII)
     clipped = clipped_law(law, radii, stream(seed, "picture law", 0))
     best = smallest(
         radii,
-        lambda r: clipped.parts(n, r, gaussian_noise_std(2 * r / n, plan.rho)).total,
+        lambda r: clipped.parts(n, r, gaussian_noise_std(2 * r / n, plan.noise.rho)).total,
         what="clip radius",
     )
     x = law.sample(n, stream(seed, "picture", 0)).x
@@ -132,13 +132,13 @@ def _picture(base: Scenario) -> Picture:
         p=point.p,
         epsilon=approx.epsilon,
         delta=approx.delta,
-        rho=plan.rho,
+        rho=plan.noise.rho,
         records=x[:SHOWN_RECORDS],
         mean=law.mean,
         plain=x.mean(axis=0),
         averages=clipped_averages(x, radii),
         clipped=clipped,
-        blind=plan.clip_radius,
+        blind=plan.statistic.radius,
         best=float(best),
         start=max(REACH[0], min(float(best), quantile)),
         noise=noise.reshape(RELEASES, 2),
@@ -166,7 +166,9 @@ def clipped_averages(x: Vector, radii: Vector) -> Vector:
     return total.T / len(x)
 
 
-def adaptive_plan(setting: Setting) -> AdaptivePlan:
+def adaptive_mean(setting: Setting) -> AdaptiveMean:
     """Return how a radius is chosen privately, about the centre of the picture."""
-    plan = AdaptiveClipping().plan(setting)
-    return plan if plan.centre is None else AdaptiveClipping(tuning="theory").plan(setting)
+    mean = AdaptiveClipping().plan(setting).statistic
+    if mean.centre is None:
+        return mean
+    return AdaptiveClipping(tuning="theory").plan(setting).statistic

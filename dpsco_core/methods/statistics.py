@@ -1,4 +1,4 @@
-"""What a step releases of the gradients at its point: an exact value, and the noise on it.
+"""What is released of rows, records or gradients at a point: an exact value, and the noise on it.
 
 A `Statistic` is a plain value. It says how far its own value moves if one record is replaced, from
 which `noise` makes the mechanism, once for all steps of a run. Nothing here draws: a
@@ -23,13 +23,20 @@ from dpsco_core.methods.mean.base import (
     clipped_block_means,
     clipped_mean,
     into_ball,
+    median_sensitivity,
 )
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
-from dpsco_core.methods.mean.iterative import Search, deep_point, left_out, practical_length
-from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_supremum
-from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.methods.mean.groups import Search, deep_point, left_out, practical_length
+from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
+from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import CorrelatedSteps, Encoding, GaussianNoise, Mechanism
+from dpsco_core.privacy.mechanisms import (
+    CorrelatedSteps,
+    Encoding,
+    GaussianNoise,
+    Mechanism,
+    ShuffledGaussian,
+)
+from dpsco_core.statements.kamath import algorithm_3_sensitivity
 
 
 class Measuring(Protocol):
@@ -46,7 +53,7 @@ class Measuring(Protocol):
 
 
 class Statistic:
-    """What is released of the rows of a step. A kind adds its parameters, and two functions."""
+    """What is released of rows. A kind adds its parameters, and two functions."""
 
     label: ClassVar[str]  # what it is, in words, for the ledger
 
@@ -55,7 +62,7 @@ class Statistic:
         return self.label
 
     def value(self, rows: Any) -> Vector:
-        """Return the exact statistic of the rows of a step, shape (d,)."""
+        """Return the exact statistic of the rows, shape (d,)."""
         raise NotImplementedError
 
     def sensitivity(self, n: int, d: int) -> float:
@@ -74,6 +81,30 @@ class Statistic:
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
+
+    def estimate(
+        self,
+        rows: Any,
+        noise: Mechanism[Vector] | None,  # what hides a row in it
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        """Return what is released of the rows once, shape (d,), and what this makes known."""
+        assert noise is not None
+        return ledger.release(noise, self.value(rows), rng, label=self.label), {}
+
+
+class PublicStatistic(Statistic):
+    """A statistic that is handed out as it is, by a method without privacy."""
+
+    def estimate(
+        self,
+        rows: Any,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        return self.value(rows), {}
 
 
 @dataclass(frozen=True)
@@ -173,9 +204,13 @@ class MedianOfClippedMeans(Statistic):
         return np.asarray(np.median(means, axis=0))  # the midpoint of an even number
 
     def sensitivity(self, n: int, d: int) -> float:
+        return math.sqrt(d) * self.coordinate_sensitivity(n)
+
+    def coordinate_sensitivity(self, n: int) -> float:
+        """Return how far one coordinate moves if one of n rows is replaced."""
         if self.printed:
-            return math.sqrt(d) * printed_sensitivity(self.threshold, self.blocks, n)
-        return math.sqrt(d) * median_sensitivity(self.threshold, self.blocks, n // self.blocks)
+            return algorithm_3_sensitivity(self.threshold, self.blocks, n)
+        return median_sensitivity(self.threshold, self.blocks, n // self.blocks)
 
     @property
     def pieces(self) -> int:
@@ -204,8 +239,8 @@ class SmoothlyTruncatedMean(Statistic):
 
     def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
         proven = self.sensitivity(n, d)
-        used = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
-        return GaussianNoise(l2_sensitivity=used, proven_l2_sensitivity=proven, rho=rho)
+        claim = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
+        return GaussianNoise(l2_sensitivity=claim, proven_l2_sensitivity=proven, rho=rho)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,21 +251,50 @@ class DeepPointOfGroups(Statistic):
     groups: int  # k of m rows each: a row moves the mean of one group, by at most 2R/m
     quantile: float  # the share of the projections on any direction that must lie beyond
     bound: float  # the norm of the mean is known to be at most this
+    walk: int | None = None  # at most so many steps of the search; None: from bound and noise
 
     label: ClassVar[str] = "means of disjoint groups"
 
     def sensitivity(self, n: int, d: int) -> float:
         return 2 * self.radius / (n // self.groups)
 
-    def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
-        moved = self.sensitivity(n, d)
-        return GaussianNoise(l2_sensitivity=moved, rho=rho, disjoint_blocks=self.groups)
+    def noise(self, n: int, d: int, rho: float) -> GaussianNoise | ShuffledGaussian:
+        change = self.sensitivity(n, d)
+        return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         noise = self.noise(n, d, rho)
-        length = practical_length(self.bound, d, noise.noise_std)
-        search = Search(left_out=left_out(self.groups, self.quantile), steps=length)
-        return NoisyDeepPoint(self, noise, search)
+        return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
+
+    def search(self, d: int, noise_std: float) -> Search:
+        """Return the search for the point that suits the noise."""
+        length = self.walk or practical_length(self.bound, d, noise_std)
+        return Search(left_out=left_out(self.groups, self.quantile), steps=length)
+
+    def estimate(
+        self,
+        rows: Rows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        assert isinstance(noise, GaussianNoise | ShuffledGaussian)
+        point = NoisyDeepPoint(self, noise, self.search(rows.d, noise.noise_std))
+        return point.take(rows, ledger, rng, 0), {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepPointOfSecretGroups(DeepPointOfGroups):
+    """The same, where it is a part of the proof that nobody knows the groups."""
+
+    amplification: ShuffleAmplification
+
+    label: ClassVar[str] = "means of secret random groups"
+
+    def noise(self, n: int, d: int, rho: float) -> ShuffledGaussian:
+        return ShuffledGaussian(
+            l2_sensitivity=self.sensitivity(n, d), amplification=self.amplification
+        )
 
 
 @dataclass(frozen=True)
@@ -238,17 +302,24 @@ class NoisyDeepPoint:
     """The release of group means, and the search for a deep point among them."""
 
     statistic: DeepPointOfGroups
-    noise: GaussianNoise
+    noise: Mechanism[Vector]
     search: Search
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return the point, shape (d,)."""
-        own = self.statistic
+        groups = self.statistic
         point = deep_point(
-            rows, own.groups, own.radius, self.noise, self.search, ledger, rng, label=own.label
+            rows,
+            groups.groups,
+            groups.radius,
+            self.noise,
+            self.search,
+            ledger,
+            rng,
+            label=groups.label,
         )
-        return into_ball(point, own.bound)
+        return into_ball(point, groups.bound)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,8 +367,8 @@ def normalised(
     """
     if coefficients is None:
         if not norms.max() <= LARGEST_LEVEL:
-            safe, inside = clip_to_ball(base, LARGEST_LEVEL)
-            base = inside[:, None] * safe
+            safe, shrunk = clip_to_ball(base, LARGEST_LEVEL)
+            base = shrunk[:, None] * safe
             norms = row_norms(base)
         return base, scale / (norms + stability)
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):

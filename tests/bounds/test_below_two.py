@@ -320,15 +320,15 @@ def test_descent_is_not_above_the_table_of_its_plainer_form():
 def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_two(p):
     row = bound("upper.mean.adaptive-expected")
     at = replace(setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
-    plan = AdaptiveClipping(mode="single").plan(at)
-    assert plan.centre is None and plan.inner_rho == 0
+    mean = AdaptiveClipping(mode="single").plan(at).statistic
+    assert mean.centre is None and mean.inner_rho == 0
     n, d = at.n, at.d
     reach = d ** (1 / p) + 1.0
-    crowd = 2 / plan.epsilon * (2 * math.log(n) + 2.71)
-    far = min(1.0, (2 * plan.target + crowd) / n + (reach / plan.top_radius) ** p)
-    noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
+    crowd = 2 / mean.epsilon * (2 * math.log(n) + 2.71)
+    far = min(1.0, (2 * mean.target + crowd) / n + (reach / mean.top_radius) ** p)
+    noise = 2.11 * math.sqrt(2 * d / mean.release_rho) / n
     value = (d * (1 + 2 ** (2 - p) * (n - 1))) ** (1 / p) / n + reach * far ** (1 - 1 / p)
-    value += noise * (reach * (n / plan.target) ** (1 / p) + plan.top_radius / n)
+    value += noise * (reach * (n / mean.target) ** (1 / p) + mean.top_radius / n)
     assert row.value(at) == pytest.approx(min(2.0, value), rel=1e-9)
 
 
@@ -383,11 +383,14 @@ def test_the_noise_hides_a_record_that_moves_from_one_limit_to_the_other():
     plan = make_method("mean.cwme-cdp", "tight", "practical").plan(cdp)
     limit = plan.diagnostics["clip_limit"]
     assert limit == pytest.approx(17.4778, rel=1e-4)
-    assert plan.noise == pytest.approx(2 * limit * math.sqrt(d) / n / math.sqrt(2 * cdp.rho))
+    assert plan.noise.noise_std == pytest.approx(
+        2 * limit * math.sqrt(d) / n / math.sqrt(2 * cdp.rho)
+    )
     plan = make_method("mean.cwme-pure", "tight", "practical").plan(pure)
-    assert plan.noise == pytest.approx(2 * plan.diagnostics["clip_limit"] * d / n / 1.0)
+    scale = plan.noise.noise_scale
+    assert scale == pytest.approx(2 * plan.diagnostics["clip_limit"] * d / n / 1.0)
     plan = make_method("mean.clipped", "tight", "practical").plan(cdp)
-    assert plan.l2_sensitivity == pytest.approx(2 * plan.clip_radius / n)
+    assert plan.noise.l2_sensitivity == pytest.approx(2 * plan.statistic.radius / n)
 
 
 def test_no_bound_is_given_on_the_mean_square_of_the_sample_mean():

@@ -246,4 +246,4 @@ def test_the_median_bound_counts_the_methods_blocks(d):
     at = ordinary(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
     plan = MedianOfMeans().plan(at)
     value = BY_SLUG["upper.mean.median-of-means-probability"].value(at)
-    assert value == pytest.approx(10 * math.sqrt(d / plan.block_size))
+    assert value == pytest.approx(10 * math.sqrt(d / (n // plan.statistic.blocks)))

@@ -23,7 +23,7 @@ from dpsco_core.methods.mean.base import (
     clipped_mean,
     sum_of_rows,
 )
-from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.methods.mean.smooth_clip import smoothed_mean
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
 from dpsco_core.methods.user.chains import Pass, chain_averages
 from dpsco_core.methods.user.clipped_means import clipped_user_mean

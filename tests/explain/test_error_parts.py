@@ -58,7 +58,7 @@ def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -
     law = clipped_law(problem.distribution, np.geomspace(0.1, 30, 60), rng)
     method = SimpleClipping(radius=radius)
     plan = method.plan(setting)
-    by_parts = law.parts(scenario.n, radius, plan.noise_std)
+    by_parts = law.parts(scenario.n, radius, plan.noise.noise_std)
     assert by_parts.total == by_parts.sampling + by_parts.bias + by_parts.noise
     errors = [
         problem.error(

@@ -201,7 +201,7 @@ def test_the_radius_trades_bias_against_noise() -> None:
 def test_the_noise_is_that_of_the_mechanism() -> None:
     d, setting = RADIUS_POINT.d, RADIUS_POINT.setting
     for row in (row for row in rows_of("radius") if row.series == NOISE):
-        std = SimpleClipping(radius=row.x).plan(setting).noise_std
+        std = SimpleClipping(radius=row.x).plan(setting).noise.noise_std
         assert row.value == pytest.approx(math.sqrt(d) * std)
 
 

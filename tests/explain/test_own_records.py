@@ -72,10 +72,10 @@ def test_every_method_releases_the_mean_of_the_numbers_in_their_unit_through_the
 def test_the_release_is_that_of_the_method_on_the_records_and_its_noise_is_the_plans() -> None:
     scenario = point(methods=("mean.clipped",))
     plan = SimpleClipping().plan(scenario.setting)
-    clipped = clipped_mean(DenseRows(((VALUES - 1000) / 1.5)[:, None]), plan.clip_radius)
+    clipped = clipped_mean(DenseRows(((VALUES - 1000) / 1.5)[:, None]), plan.statistic.radius)
     rng = np.random.default_rng(2)
     draws = [own_releases(RECORDS, [PUBLIC], scenario, rng)[0].values[0] for _ in range(600)]
-    noise = 1.5 * plan.noise_std
+    noise = 1.5 * plan.noise.noise_std
     # Beyond 5 standard errors with probability 6e-7.
     assert np.mean(draws) == pytest.approx(1000 + 1.5 * clipped[0], abs=5 * noise / 600**0.5)
     assert np.std(draws) == pytest.approx(noise, rel=5 / (2 * 600) ** 0.5)
@@ -174,8 +174,11 @@ def test_one_column_gives_what_the_methods_give_for_its_scaled_numbers(
         assert repr(release.spent) in (repr(expected.ledger.spent()), "None")
     plan = SimpleClipping(calibration=point.calibration).plan(point.setting)
     advice = clip_advice(values[:, None], [public], point)
-    assert (advice.radius, advice.noise) == (plan.clip_radius * unit, plan.noise_std * unit)
-    overshoot = plan.clip_radius - point.setting.constants.mean_gradient_bound
+    assert (advice.radius, advice.noise) == (
+        plan.statistic.radius * unit,
+        plan.noise.noise_std * unit,
+    )
+    overshoot = plan.statistic.radius - point.setting.constants.mean_gradient_bound
     assert advice.bias == hinge_bias(overshoot, 2.5) * unit
     assert advice.clipped == np.count_nonzero(np.abs(values - guess) > advice.radius)
 

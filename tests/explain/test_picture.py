@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, HARD_INSTANCES
 from dpsco_core.data import DenseRows
-from dpsco_core.explain.picture import SHOWN_RECORDS, adaptive_plan, clipped_averages, picture
+from dpsco_core.explain.picture import SHOWN_RECORDS, adaptive_mean, clipped_averages, picture
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts
@@ -41,9 +41,9 @@ def test_radius_and_noise_are_those_of_simple_clipping_at_the_same_setting() -> 
         assert (drawn_picture.n, drawn_picture.epsilon, drawn_picture.p) == (n, 1.7, 3.3)
         assert len(drawn_picture.records) == min(n, SHOWN_RECORDS)
         plan = SimpleClipping().plan(replace(scenario, d=2).setting)
-        assert (drawn_picture.blind, drawn_picture.rho) == (plan.clip_radius, plan.rho)
+        assert (drawn_picture.blind, drawn_picture.rho) == (plan.statistic.radius, plan.noise.rho)
         noise_std = gaussian_noise_std(2 * drawn_picture.blind / n, drawn_picture.rho)
-        assert plan.noise_std == pytest.approx(noise_std, rel=1e-12)
+        assert plan.noise.noise_std == pytest.approx(noise_std, rel=1e-12)
 
 
 def test_the_averages_are_those_of_all_records_clipped() -> None:
@@ -80,7 +80,7 @@ def test_something_is_clipped_at_first_and_no_radius_is_better_than_the_best() -
 def test_the_private_choice_is_that_of_adaptive_clipping_at_the_same_setting() -> None:
     scenario = Scenario(distribution="student-t", p=3.0, n=500, epsilon=2.0)
     drawn_picture = picture(scenario)
-    plan = AdaptiveClipping().plan(replace(scenario, d=2).setting)
+    plan = AdaptiveClipping().plan(replace(scenario, d=2).setting).statistic
     assert np.array_equal(drawn_picture.ladder, plan.radii)
     assert np.array_equal(
         drawn_picture.longer, norm_counts(DenseRows(drawn_picture.records), plan.radii)
@@ -99,8 +99,8 @@ def test_no_centre_is_chosen_in_the_picture_however_wide_the_set() -> None:
     assert np.isfinite(wide.ladder).all() and min(wide.target, wide.choice_rho) > 0
     problem = Scenario(diameter=100.0, d=2).instance.problem
     setting = problem.setting(500, ApproxDP(epsilon=10.0, delta=1e-6))
-    assert AdaptiveClipping().plan(setting).centre is not None
-    assert adaptive_plan(setting).centre is None
+    assert AdaptiveClipping().plan(setting).statistic.centre is not None
+    assert adaptive_mean(setting).centre is None
 
 
 def test_a_heavier_tail_sends_the_farthest_record_farther() -> None:

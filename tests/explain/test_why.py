@@ -94,7 +94,7 @@ def test_clipping_trades_bias_for_noise() -> None:
     setting = problem.setting(SCENARIO.n, ApproxDP(epsilon=EPSILON, delta=1e-6))
     for law in (small, best, large):
         plan = SimpleClipping(radius=law.radius).plan(setting)
-        assert law.noise == pytest.approx(np.sqrt(2) * plan.noise_std)
+        assert law.noise == pytest.approx(np.sqrt(2) * plan.noise.noise_std)
     unclipped = clipping(2.0, 1e3)
     assert unclipped.moved == pytest.approx(0, abs=1e-12) and unclipped.clipped == 0
 

@@ -22,10 +22,11 @@ from scipy.special import logsumexp
 
 from dpsco_core.audit.statistics import audit
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.mean import iterative
+from dpsco_core.methods.mean import groups as group_means
 from dpsco_core.methods.mean.iterative import IterativeUpdating
 from dpsco_core.privacy import ApproxDP, Ledger, amplify, clones_delta, gaussian_delta
 from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
+from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian
 from dpsco_core.problems.base import Constants, Setting
 
 Array = NDArray[np.float64]
@@ -49,10 +50,12 @@ def setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
 def test_a_plan_of_many_groups_is_amplified(groups: int, epsilon: float, delta: float) -> None:
     point = setting(2 * groups, epsilon, delta)
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(point)
-    assert plan.amplification is not None
-    assert plan.rho == plan.amplification.rho_group > 1.1 * gaussian_rho(epsilon, delta)
-    assert gaussian_delta(plan.rho, epsilon) > 1.2 * delta, "a public split would not be private"
-    assert IterativeUpdating(radius=1.0).plan(point).amplification is None, "8 groups are too few"
+    assert isinstance(plan.noise, ShuffledGaussian)
+    rho = plan.noise.amplification.rho_group
+    assert rho > 1.1 * gaussian_rho(epsilon, delta)
+    assert gaussian_delta(rho, epsilon) > 1.2 * delta, "a public split would not be private"
+    noise = IterativeUpdating(radius=1.0).plan(point).noise
+    assert isinstance(noise, GaussianNoise), "8 groups are too few"
 
 
 def divergence(groups: int, local: float, epsilon: float) -> Any:
@@ -266,8 +269,10 @@ def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
 ) -> None:
     """And that of a public split, the same noise, is above it: the estimate sees the difference."""
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
-    ratio, runs = math.sqrt(2 * plan.rho), 8000
-    assert ratio == pytest.approx(2 * plan.clip_radius / plan.group_size / plan.noise_std)
+    assert isinstance(plan.noise, ShuffledGaussian)
+    ratio, runs = math.sqrt(2 * plan.noise.amplification.rho_group), 8000
+    size = plan.setting.n // plan.statistic.groups
+    assert ratio == pytest.approx(2 * plan.statistic.radius / size / plan.noise.noise_std)
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
     values, neighbour_values = (
         draw(statistic, groups, ratio, runs, first, 0) for first in (True, False)
@@ -289,10 +294,10 @@ def released(
         outputs.append(noisy)
         return noisy[0]
 
-    patch.setattr(iterative, "walk_to_centre", keep)
+    patch.setattr(group_means, "walk_to_centre", keep)
     point = setting(groups, epsilon, delta, d)
     method = IterativeUpdating(radius=1.0, groups=groups)
-    std = method.plan(point).noise_std
+    std = method.plan(point).noise.noise_std
     for side in (1e6, -1e6):
         x = np.zeros((groups, d))
         x[0, 0] = side
@@ -309,7 +314,9 @@ def released(
 def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
     """Return what real runs prove about epsilon; their likelihood ratios have the law of `draw`."""
     epsilon, delta = 0.25, 0.05
-    rho = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta)).rho
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
+    assert isinstance(plan.noise, ShuffledGaussian)
+    rho = plan.noise.amplification.rho_group
     outputs, neighbour_outputs = released(groups, epsilon, delta, runs, patch)
     statistic, neighbour_statistic = (
         sided_ratio(x, math.sqrt(2 * rho)) for x in (outputs, neighbour_outputs)
@@ -337,10 +344,12 @@ def test_what_is_really_released_stays_below_the_claim_in_many_runs(
 def test_a_split_that_is_not_secret_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """With records in their own order the first group's mean alone exceeds the claim."""
     monkeypatch.setattr(
-        iterative, "secret_groups", lambda n, groups, rng: np.arange(n, dtype=np.int32) % groups
+        group_means, "secret_groups", lambda n, groups, rng: np.arange(n, dtype=np.int32) % groups
     )
     groups, epsilon, delta, runs = 1024, 0.25, 0.05, 1500
-    rho = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta)).rho
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
+    assert isinstance(plan.noise, ShuffledGaussian)
+    rho = plan.noise.amplification.rho_group
     assert gaussian_epsilon(rho, delta) > 3 * epsilon
     outputs, neighbour_outputs = released(groups, epsilon, delta, runs, monkeypatch, d=1)
     statistic, neighbour_statistic = (

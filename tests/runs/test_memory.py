@@ -102,7 +102,7 @@ def test_every_method_does(slug: str, problem: str) -> None:
 
 def test_a_copy_of_the_input_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "dpsco_core.methods.mean.clipped.clipped_mean",
+        "dpsco_core.methods.statistics.clipped_mean",
         lambda rows, radius: np.abs(rows.x).mean(axis=0),
     )
     with pytest.raises(AssertionError, match="of the input"):

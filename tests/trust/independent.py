@@ -187,7 +187,7 @@ def coordinatewise_interval(at: At, *, pure: bool) -> float:
 def smoothed_run(at: At) -> float:
     """At the level and the smoothing variance of the practical tuning, written out."""
     plan = NoiseSmoothing().plan(at.where)
-    c, tau, r = plan.smoothing_variance, plan.tau, at.mean
+    c, tau, r = plan.statistic.smoothing_variance, plan.statistic.tau, at.mean
     second = 3 * (1 + c) / (8 * math.sqrt(2) * tau) * math.sqrt(at.d + 2 * r**2 + r**4)
     third = (
         math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (at.d ** (1 / 6) + r) ** 3 / (6 * tau**2)

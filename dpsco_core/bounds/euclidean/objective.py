@@ -28,6 +28,7 @@ from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric,
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements import su
 
 _STRONG = "sample_strong_convexity"
 
@@ -54,7 +55,7 @@ class Objective:
     @property
     def objective_std(self) -> float:
         r""":math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`."""
-        return self.lipschitz * math.sqrt(128 * math.log(2.5 / self.delta)) / self.epsilon
+        return su.algorithm_1_noise(self.lipschitz, self.epsilon, self.delta)
 
     @property
     def log_delta(self) -> float:
@@ -62,7 +63,7 @@ class Objective:
 
     def output_std(self, accuracy: float, modulus: float) -> float:
         r"""Return :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
-        return math.sqrt(64 * accuracy * math.log(2.5 / self.delta) / modulus) / self.epsilon
+        return su.algorithm_1_output_noise(accuracy, modulus, self.epsilon, self.delta)
 
 
 def objective(setting: Setting) -> Objective | None:
@@ -111,7 +112,7 @@ def regulariser(case: Objective, smoothness: float, rank: int) -> float:
 
     The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
     """
-    plain = case.lipschitz / (math.sqrt(case.n) * case.diameter)
+    plain = su.theorem_2_ridge(case.n, case.lipschitz, case.diameter)
     return max(plain, smoothness / (2 * case.n * _growth(case, rank))) if rank else plain
 
 

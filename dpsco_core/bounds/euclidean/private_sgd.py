@@ -27,6 +27,7 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.arora import remark_1_epsilon, theorem_4_step
 
 
 def gradient_steps(n: int) -> int:
@@ -120,9 +121,9 @@ def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
 
 
 def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
-    r"""Return :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
-    spread = setting.constants.lipschitz + noise_std * math.sqrt(setting.d)
-    return distance / (math.sqrt(setting.n) * spread)
+    """Return the step size of Theorem 4."""
+    lipschitz = setting.constants.lipschitz
+    return theorem_4_step(setting.n, setting.d, lipschitz, noise_std, distance)
 
 
 def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float, float]:
@@ -198,7 +199,7 @@ def _remark_delta(n: int, budget: ApproxDP) -> str:
 
 
 def _remark_epsilon(n: int, budget: ApproxDP) -> str:
-    largest = 4 * math.sqrt(max(0.0, math.log(3 / budget.delta)) / n)
+    largest = remark_1_epsilon(n, budget.delta)
     if budget.epsilon <= largest:
         return ""
     return (

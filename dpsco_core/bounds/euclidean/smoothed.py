@@ -37,6 +37,7 @@ from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import theorem_5_5_power
 
 
 def rate(setting: Setting) -> tuple[float, float]:
@@ -52,22 +53,12 @@ def rate(setting: Setting) -> tuple[float, float]:
     return 2 * diameter * d / math.sqrt(n), 2 * diameter * private
 
 
-def best_power(d: int, rho: float) -> float:
-    r"""Return the q of Theorem 5.5: :math:`1+\frac{\ln\rho}{4\ln d}`, kept in [1/2, 2].
-
-    Where the two terms are equal; for d = 1 they do not depend on q.
-    """
-    if d == 1 or rho <= 0:
-        return 1.0
-    return min(2.0, max(0.5, 1 + math.log(rho) / (4 * math.log(d))))
-
-
 def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, float]:
     """Theorem 5.5 of Kamath et al. (2022), as printed, at its best q."""
     d, rho = setting.d, setting.gaussian_rho
     if rho <= 0:
         return math.inf, math.inf
-    q = best_power(d, rho) if power is None else power
+    q = theorem_5_5_power(d, rho) if power is None else power
     require(0.5 <= q <= 2, "power", "between 1/2 and 2", q)
     root = math.sqrt(setting.constants.diameter / setting.n)
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
@@ -123,7 +114,7 @@ def _printed_threshold(setting: Setting) -> float:
     diameter = setting.constants.diameter
     if setting.gaussian_rho <= 0 or math.isinf(diameter):
         return math.nan
-    power = best_power(setting.d, setting.gaussian_rho)
+    power = theorem_5_5_power(setting.d, setting.gaussian_rho)
     return math.sqrt(signal(setting, power, diameter))
 
 

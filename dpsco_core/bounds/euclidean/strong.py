@@ -38,6 +38,7 @@ from dpsco_core.bounds.tools import HINGE
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems import STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import algorithm_3_blocks
 
 _STRONG_NEEDS = (
     "gaussian_rho",
@@ -240,7 +241,7 @@ def _blocks_filled(setting: Setting) -> str:
     n, d = setting.n, setting.d
     bracket = math.sqrt(d / setting.gaussian_rho) * steps**1.5 / n
     failure = steps * d / n + d * math.pow(bracket, 2 - 2 / setting.moment_order)
-    blocks = math.ceil(4 * math.log(2 * d / min(failure, 0.5)))
+    blocks = math.ceil(algorithm_3_blocks(d, min(failure, 0.5)))
     if n / steps >= blocks:
         return ""
     return (

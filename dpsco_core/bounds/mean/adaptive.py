@@ -13,15 +13,16 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, finds_radius
+from dpsco_core.methods.average import MeanPlan
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean, finds_radius
 from dpsco_core.methods.mean.below_two import sample_mean_error
 from dpsco_core.methods.mean.ladder import likely_crowd
 from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
 
 
-def _single(setting: Setting) -> AdaptivePlan:
-    return AdaptiveClipping(mode="single").plan(setting)
+def _single(setting: Setting) -> AdaptiveMean:
+    return AdaptiveClipping(mode="single").plan(setting).statistic
 
 
 def _single_mode(setting: Setting) -> str:
@@ -74,37 +75,37 @@ def _rate_terms(setting: Setting) -> Terms:
     }
 
 
-def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
+def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
     r"""The class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
 
     With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other. For
     p < 2 the root of a norm's moment is :math:`d^{1/p}`, and the sample mean errs as
     `sample_mean_error` bounds (theory/infinite-variance.md, 2.3).
     """
-    setting = plan.setting
+    setting, mean = plan.setting, plan.statistic
     scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
     reach, sampling = math.sqrt(d) + scaled_mean_bound(setting), scale * math.sqrt(d / n)
     if p < 2:
         reach = math.pow(d, 1 / p) + scaled_mean_bound(setting)
         sampling = scale * sample_mean_error(n, d, p)
-    covered = plan.mode == "single" and plan.centre is None and not plan.inner_rho
-    covered = covered and plan.release_rho > 0 and n > 1
+    covered = mean.mode == "single" and mean.centre is None and not mean.inner_rho
+    covered = covered and mean.release_rho > 0 and n > 1
     if not covered or not 0 < scale * reach < math.inf:
         return sampling, math.inf, math.inf
-    top = plan.top_radius / scale
+    top = mean.top_radius / scale
     tail = min(
-        1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p)
+        1.0, (2 * mean.target + likely_crowd(n, mean.epsilon)) / n + math.pow(reach / top, p)
     )
-    noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
+    noise = 2.11 * math.sqrt(2 * d / mean.release_rho) / n
     parts = Parts(
         sampling=sampling,
         bias=scale * reach * math.pow(tail, 1 - 1 / p),
-        noise=scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
+        noise=scale * noise * (reach * math.pow(n / mean.target, 1 / p) + top / n),
     )
-    return in_ball(parts, math.fsum, plan.mean_bound).values
+    return in_ball(parts, math.fsum, plan.answer_radius).values
 
 
-def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], float]:
+def _planned(value: Callable[[AdaptiveMean], float]) -> Callable[[Setting], float]:
     """Return a number of the plan of single mode; NaN where there is none."""
 
     def number(setting: Setting) -> float:
@@ -117,10 +118,10 @@ def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], floa
 
 LETTERS = (
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
-    Letter("R_1", "largest radius of the ladder", _planned(lambda plan: plan.top_radius)),
-    Letter("k", "norms that are to be above the radius", _planned(lambda plan: plan.target)),
+    Letter("R_1", "largest radius of the ladder", _planned(lambda mean: mean.top_radius)),
+    Letter("k", "norms that are to be above the radius", _planned(lambda mean: mean.target)),
     Letter(r"\bar\Delta", "by how many the choice misses k, at most, in the mean"),
-    Letter(r"\rho'", "share of the release", _planned(lambda plan: plan.release_rho)),
+    Letter(r"\rho'", "share of the release", _planned(lambda mean: mean.release_rho)),
     Letter("m_p", r"root of the dimension, and the bound on the mean"),
     *BALL,
 )

@@ -31,8 +31,9 @@ from dpsco_core.methods.mean.below_two import (
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.coordinatewise import (
     CoordinatewiseCDP,
-    CoordinatewisePlan,
     CoordinatewisePure,
+    MedianPlan,
+    noise_scale,
 )
 from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
@@ -104,17 +105,17 @@ def at_best(setting: Setting, release: Release) -> Parts:
 
 def of_clipped(plan: ClippedPlan) -> Parts:
     """Return the parts of a run of simple clipping."""
-    noise = math.sqrt(plan.setting.d) * plan.noise_std
-    return at_level(plan.setting, "norm", plan.clip_radius, noise)
+    noise = math.sqrt(plan.setting.d) * plan.noise.noise_std
+    return at_level(plan.setting, "norm", plan.statistic.radius, noise)
 
 
-def of_coordinatewise(plan: CoordinatewisePlan, release: Release) -> Parts:
+def of_coordinatewise(plan: MedianPlan, release: Release) -> Parts:
     """Return the parts of a run with one block; of medians of several nothing is proven."""
-    if plan.blocks != 1:
+    if plan.statistic.blocks != 1:
         return void(math.inf)
     variance = 2.0 if release == "laplace" else 1.0  # over the square of the noise's scale
-    noise = math.sqrt(variance * plan.setting.d) * plan.noise
-    return at_level(plan.setting, release, 3 * plan.threshold, noise)
+    noise = math.sqrt(variance * plan.setting.d) * noise_scale(plan.noise)
+    return at_level(plan.setting, release, 3 * plan.statistic.threshold, noise)
 
 
 _KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"

@@ -35,6 +35,11 @@ from dpsco_core.bounds.tools import (
 )
 from dpsco_core.methods.mean.base import hinge_constant
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import (
+    equation_14_covering,
+    equation_14_slope,
+    equation_19_radius,
+)
 
 
 @dataclass(frozen=True)
@@ -108,20 +113,18 @@ def coordinate_bias(setting: Setting) -> ClippingBias:
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
     r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net."""
     check_beta(beta)
-    return d * math.log(net) + math.log(2 / beta)
+    return equation_14_covering(d, beta, net)
 
 
 def printed_radius(setting: Setting) -> float:
     """Return R of (19) in units of M."""
-    n, d = setting.n, setting.d
-    signal = min(n * math.sqrt(setting.gaussian_rho / d), n / d)
-    return math.sqrt(d) * math.pow(signal, 1 / setting.moment_order)
+    return equation_19_radius(setting.n, setting.d, setting.gaussian_rho, setting.moment_order)
 
 
 def balanced_radius(setting: Setting, beta: float) -> float:
     """Return the radius that balances noise, tail and printed bias (theory/zhao-et-al.md, 2.2)."""
-    n, size = setting.n, covering_log(setting.d, beta)
-    slope = 4 * math.sqrt(size / setting.gaussian_rho) / n + 8 * size / n
+    size = covering_log(setting.d, beta)
+    slope = equation_14_slope(setting.n, setting.gaussian_rho, size)
     return printed_bias(setting).best_radius(slope)
 
 

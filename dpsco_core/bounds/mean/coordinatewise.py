@@ -9,7 +9,6 @@ and the median of the block means is released with noise. Clipping moves a mean 
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
@@ -38,19 +37,20 @@ from dpsco_core.bounds.tools import (
     terms_of,
     void,
 )
-from dpsco_core.methods.mean.base import hinge_bias
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity
+from dpsco_core.methods.mean.base import hinge_bias, median_sensitivity
 from dpsco_core.problems.base import Setting
-
-Noise = Literal["gaussian", "laplace"]
-# This is the constant C of Lemma B.1.
-PRINTED_BIAS = 14.0
+from dpsco_core.statements.kamath import (
+    LEMMA_B1_CONSTANT,
+    Noise,
+    algorithm_3_blocks,
+    corollary_4_2_threshold,
+)
 
 
 def even_blocks(d: int, beta: float) -> int:
     r"""Return the least even :math:`m\ge4\ln(2d/\beta)`: an even one halves the sensitivity."""
     check_beta(beta)
-    return 2 * math.ceil(2 * math.log(2 * d / beta))
+    return 2 * math.ceil(algorithm_3_blocks(d, beta) / 2)
 
 
 def level_of(setting: Setting, noise: Noise) -> float:
@@ -175,7 +175,7 @@ def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
     else:
         size = 48 * tau * d**1.5 / (level * n) * log_size**2
     sampling = math.sqrt(d) * 10 * math.sqrt(4 * log_size / n)
-    bias = math.sqrt(d) * 3 * (PRINTED_BIAS / tau) ** (setting.moment_order - 1)
+    bias = math.sqrt(d) * 3 * (LEMMA_B1_CONSTANT / tau) ** (setting.moment_order - 1)
     return Parts(sampling=sampling, bias=bias, noise=size).scaled(moment_scale(setting))
 
 
@@ -201,11 +201,10 @@ def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
 
 def printed_threshold(setting: Setting, noise: Noise) -> float:
     """Return tau of Corollary 4.2; 0 at level 0."""
-    n, d, level = setting.n, setting.d, level_of(setting, noise)
+    level, order = level_of(setting, noise), setting.moment_order
     if level <= 0:
         return 0.0
-    signal = math.sqrt(level / d) * n if noise == "gaussian" else level * n / d
-    return math.pow(signal, 1 / setting.moment_order)
+    return corollary_4_2_threshold(setting.n, setting.d, level, noise, order)
 
 
 def _at_threshold(
@@ -245,7 +244,7 @@ def _printed_threshold(noise: Noise) -> Hypothesis:
 
 
 _PAPER_BLOCKS = enough_records(
-    "m = 4 ln(2d/0.1)", lambda setting: math.ceil(4 * math.log(2 * setting.d / PAPER_BETA))
+    "m = 4 ln(2d/0.1)", lambda setting: math.ceil(algorithm_3_blocks(setting.d, PAPER_BETA))
 )
 _EVEN_BLOCKS = enough_records(
     "m = 4 ln(2d/0.05), rounded up to even", lambda setting: even_blocks(setting.d, BETA)

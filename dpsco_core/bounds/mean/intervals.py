@@ -12,11 +12,12 @@ from scipy.special import chdtri
 
 from dpsco_core.base.cards import Guarantee
 from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
-from dpsco_core.bounds.mean.coordinatewise import Noise
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
 from dpsco_core.bounds.tools import HINGE, IN_BALL, KAPPA, PARTS, Parts, in_ball, void
 from dpsco_core.methods.mean.clipped import ClippedPlan
-from dpsco_core.methods.mean.coordinatewise import CoordinatewisePlan
+from dpsco_core.methods.mean.coordinatewise import MedianPlan
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.statements.kamath import Noise
 
 # The sample is farther off than its term with this chance, and so is the noise.
 CHANCE = 0.025
@@ -42,17 +43,18 @@ def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "ga
 
 def clipped(plan: ClippedPlan) -> Parts:
     """Return the terms for records projected on a ball."""
-    return at_most(coordinate_parts(plan), plan.clip_radius, plan.setting.n, plan.setting.d)
+    return at_most(coordinate_parts(plan), plan.statistic.radius, plan.setting.n, plan.setting.d)
 
 
-def clipped_entries(plan: CoordinatewisePlan, noise: Noise) -> Parts:
+def clipped_entries(plan: MedianPlan) -> Parts:
     """Return the terms for clipped entries; void from three blocks on, whose median is no mean."""
-    parts = coordinatewise(plan, noise)
-    if plan.blocks > 2:
+    parts, blocks = coordinatewise(plan), plan.statistic.blocks
+    if blocks > 2:
         return void(parts.sampling)
-    d = plan.setting.d
-    reach = 3 * plan.threshold * math.sqrt(d)
-    return at_most(parts, reach, plan.blocks * plan.block_size, d, noise)
+    n, d = plan.setting.n, plan.setting.d
+    reach = 3 * plan.statistic.threshold * math.sqrt(d)
+    noise: Noise = "gaussian" if isinstance(plan.noise, GaussianNoise) else "laplace"
+    return at_most(parts, reach, blocks * (n // blocks), d, noise)
 
 
 def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statement: str) -> Bound:
@@ -96,13 +98,13 @@ _RUNS = {bound.card.slug: bound for bound in RUN_BOUNDS}
 INTERVALS: tuple[Bound, ...] = (
     interval_row(
         _RUNS["upper.mean.cwme-cdp-run"],
-        lambda plan: clipped_entries(plan, "gaussian"),
+        clipped_entries,
         SAMPLE % (r"\cdot9\tau^2d", "n") + _ENTRIES + NOISE + _UNITS + _LEVEL,
         _STATEMENT,
     ),
     interval_row(
         _RUNS["upper.mean.cwme-pure-run"],
-        lambda plan: clipped_entries(plan, "laplace"),
+        clipped_entries,
         SAMPLE % (r"\cdot9\tau^2d", "n")
         + _ENTRIES
         + r"+s\Big(\tfrac{4d^2+20d}{0.025}\Big)^{1/4}"

@@ -17,7 +17,7 @@ from dpsco_core.bounds.mean.clipped import (
     coordinate_bias,
     directional_bias,
 )
-from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS, Noise, squared_parts
+from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS, squared_parts
 from dpsco_core.bounds.mean.smoothed import SECOND_ORDER, SMOOTHED_BOUNDS, root_sum_of_squares
 from dpsco_core.bounds.tools import (
     BALL,
@@ -34,10 +34,12 @@ from dpsco_core.methods.base import Method
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.coordinatewise import (
     CoordinatewiseCDP,
-    CoordinatewisePlan,
     CoordinatewisePure,
+    MedianPlan,
+    noise_scale,
 )
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing, SmoothedPlan
+from dpsco_core.privacy.mechanisms import GaussianNoise
 
 
 def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: float) -> Parts:
@@ -54,9 +56,11 @@ def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: f
     sampling = scale * math.sqrt(d / plan.setting.n)
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
-    noise = math.sqrt(d) * plan.noise_std
+    noise = math.sqrt(d) * plan.noise.noise_std
     return Parts(
-        sampling=sampling, bias=min(bias.at_radius(plan.clip_radius), largest_bias), noise=noise
+        sampling=sampling,
+        bias=min(bias.at_radius(plan.statistic.radius), largest_bias),
+        noise=noise,
     )
 
 
@@ -72,7 +76,7 @@ def coordinate_parts(plan: ClippedPlan) -> Parts:
     return clipped(plan, moment_scale(plan.setting), bias, bias.scale + bias.shift)
 
 
-def coordinatewise(plan: CoordinatewisePlan, noise: Noise) -> Parts:
+def coordinatewise(plan: MedianPlan) -> Parts:
     r"""The mean square of Kamath et al. (2022), Algorithm 3, at the threshold and blocks of a run.
 
     See theory/bounds-of-runs.md, 2.2. Void where the mean may be beyond the threshold.
@@ -80,11 +84,12 @@ def coordinatewise(plan: CoordinatewisePlan, noise: Noise) -> Parts:
     setting, scale = plan.setting, moment_scale(plan.setting)
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
         return void(math.inf)
+    is_gaussian, blocks = isinstance(plan.noise, GaussianNoise), plan.statistic.blocks
     # This is the variance of the noise over the square of its scale.
-    per_coordinate = 1.0 if noise == "gaussian" else 2.0
-    size = math.sqrt(per_coordinate * setting.d) * plan.noise / scale
-    threshold = plan.threshold / scale
-    return squared_parts(setting, plan.blocks, plan.block_size, threshold, size).scaled(scale)
+    per_coordinate = 1.0 if is_gaussian else 2.0
+    size = math.sqrt(per_coordinate * setting.d) * noise_scale(plan.noise) / scale
+    threshold = plan.statistic.threshold / scale
+    return squared_parts(setting, blocks, setting.n // blocks, threshold, size).scaled(scale)
 
 
 def smoothed(plan: SmoothedPlan) -> Parts:
@@ -92,18 +97,18 @@ def smoothed(plan: SmoothedPlan) -> Parts:
 
     From p = 3 on with the smaller of the two biases (theory/bounds-of-runs.md, 2.3).
     """
-    setting, scale, c = plan.setting, moment_scale(plan.setting), plan.smoothing_variance
+    setting, scale, c = plan.setting, moment_scale(plan.setting), plan.statistic.smoothing_variance
     reach = scaled_mean_bound(setting)
     if not 0 < scale < math.inf or math.isinf(reach):
         return void(math.inf)
-    d, level = setting.d, plan.tau / scale
+    d, level = setting.d, plan.statistic.tau / scale
     bias = SECOND_ORDER * (1 + c) * root_sum_of_squares(d, reach) / level
     if setting.moment_order >= 3:
         # The moment E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
         factor = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3)
         bias = min(bias, factor * (math.pow(d, 1 / 6) + reach) ** 3 / (6 * level**2))
     sampling = math.sqrt((1 + c) * (d + reach**2) / setting.n)
-    noise = math.sqrt(d) * plan.noise_std / scale
+    noise = math.sqrt(d) * plan.noise.noise_std / scale
     return Parts(sampling=sampling, bias=bias, noise=noise).scaled(scale)
 
 
@@ -158,7 +163,7 @@ RUN_BOUNDS: tuple[Bound, ...] = (
     _row(
         "upper.mean.cwme-cdp-expected",
         CoordinatewiseCDP(),
-        lambda plan: coordinatewise(plan, "gaussian"),
+        coordinatewise,
         "Algorithm 3 (CDPCWME), mean square error at any threshold and number of blocks",
         _COORDINATEWISE % r"d\sigma^2",
         _LEVEL,
@@ -168,7 +173,7 @@ RUN_BOUNDS: tuple[Bound, ...] = (
     _row(
         "upper.mean.cwme-pure-expected",
         CoordinatewisePure(),
-        lambda plan: coordinatewise(plan, "laplace"),
+        coordinatewise,
         "Algorithm 3 (DPCWME), mean square error at any threshold and number of blocks",
         _COORDINATEWISE % "2ds^2",
         _LEVEL,

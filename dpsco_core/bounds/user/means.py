@@ -33,14 +33,15 @@ from dpsco_core.bounds.tools import (
     terms_of,
     void,
 )
-from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.methods.user.means import UserMeanClipped, UserMeanGroup
 from dpsco_core.methods.user.means.base import of_user_means
+from dpsco_core.methods.user.means.clipped import UserMeansPlan, noise_std
 from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 
-def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     r"""Second-moment bound at the radius of a run; `clipped` is the setting of what is clipped.
 
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}{nm}+\text{bias}(R)^2+d\sigma^2
@@ -54,26 +55,28 @@ def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
         return void(sampling)
     # The mean length of the clipped part is at most this.
     largest_bias = bias.scale + bias.shift
-    noise = math.sqrt(setting.d) * plan.noise_std
+    noise = math.sqrt(setting.d) * noise_std(plan.noise, setting.d)
     return Parts(
-        sampling=sampling, bias=min(bias.at_radius(plan.clip_radius), largest_bias), noise=noise
+        sampling=sampling,
+        bias=min(bias.at_radius(plan.statistic.radius), largest_bias),
+        noise=noise,
     )
 
 
-def gaussian_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+def gaussian_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     """Return the terms of a run with Gaussian noise; void under a pure budget."""
     parts = at_run(plan, clipped)
-    return parts if plan.rho > 0 else void(parts.sampling)
+    return parts if isinstance(plan.noise, GaussianNoise) else void(parts.sampling)
 
 
-def pure_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+def pure_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     r"""Return the terms of a run with spherical Laplace noise; void under any other budget.
 
     :math:`\sigma^2=(d+1)\big(\frac{2R}{n\varepsilon}\big)^2` is its variance per coordinate
     (theory/user-level-means.md, 3.5).
     """
     parts = at_run(plan, clipped)
-    return parts if plan.rho == 0 else void(parts.sampling)
+    return void(parts.sampling) if isinstance(plan.noise, GaussianNoise) else parts
 
 
 def best_pure(setting: Setting) -> Parts:
@@ -86,14 +89,14 @@ def best_pure(setting: Setting) -> Parts:
     return pure_run(plan, of_user_means(setting))
 
 
-def _in_ball(plan: ClippedPlan, parts: Parts) -> tuple[float, ...]:
+def _in_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
     """Return these terms of a run whose answer lies in the ball of the plan."""
     return in_ball(parts, root_sum_square, plan.answer_radius).values
 
 
-def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
+def _interval(plan: UserMeansPlan, clipped: Setting, averaged: int) -> Parts:
     """Return the terms of the interval of a run that averages so many clipped vectors."""
-    return at_most(gaussian_run(plan, clipped), plan.clip_radius, averaged, plan.setting.d)
+    return at_most(gaussian_run(plan, clipped), plan.statistic.radius, averaged, plan.setting.d)
 
 
 def _epsilon(setting: Setting) -> float:

@@ -165,19 +165,19 @@ def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> C
     setting = setting_of_records(point)
     plan = SimpleClipping(calibration=point.calibration).plan(setting)
     width = math.sqrt(point.d)
-    deviation = (plan.clip_radius - setting.constants.mean_gradient_bound) / width
+    deviation = (plan.statistic.radius - setting.constants.mean_gradient_bound) / width
     if point.d == 1:
         excess = hinge_bias(deviation, point.p)
     else:
         excess = tail_excess(deviation, point.p) + max(-deviation, 0.0)
     measure = distance_unit(publics)
     return ClipAdvice(
-        radius=plan.clip_radius * measure,
-        low=tuple(one.guess - plan.clip_radius * one.unit for one in publics),
-        high=tuple(one.guess + plan.clip_radius * one.unit for one in publics),
-        noise=plan.noise_std * measure,
+        radius=plan.statistic.radius * measure,
+        low=tuple(one.guess - plan.statistic.radius * one.unit for one in publics),
+        high=tuple(one.guess + plan.statistic.radius * one.unit for one in publics),
+        noise=plan.noise.noise_std * measure,
         bias=width * excess * measure,
-        clipped=int(np.count_nonzero(_norms(values, publics) > plan.clip_radius * measure)),
+        clipped=int(np.count_nonzero(_norms(values, publics) > plan.statistic.radius * measure)),
     )
 
 

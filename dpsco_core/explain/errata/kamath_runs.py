@@ -6,26 +6,28 @@ from typing import NamedTuple
 import numpy as np
 
 from dpsco_core.bounds.euclidean import coordinatewise
-from dpsco_core.bounds.euclidean.smoothed import best_power, printed_rate
+from dpsco_core.bounds.euclidean.smoothed import printed_rate
 from dpsco_core.bounds.instances.gaussian import gaussian_scale
 from dpsco_core.bounds.instances.hardest import best_spike_probability
-from dpsco_core.bounds.mean.coordinatewise import PRINTED_BIAS
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.explain.errata.kamath_lower import sampling_constant as sampling_constant
-from dpsco_core.methods.mean.base import clipped_block_means, hinge_constant
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
+from dpsco_core.methods.mean.base import (
+    clipped_block_means,
+    hinge_constant,
+    median_sensitivity,
+)
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP, gaussian_delta, gaussian_epsilon
+from dpsco_core.statements import kamath
 
 RHO, DELTA = 0.5, 1e-6
-LEAST_TAU = 10.0  # Algorithms 3 and 4
 LARGEST_MEAN, LARGEST_SMOOTHNESS = 10.0, 10.0  # R and L of Theorems 4.1, 5.2 and 5.5
 
 
 def smoothing_noise() -> Finding:
     """The printed noise of Algorithm 4 on two records far apart, and its exact delta there."""
-    claimed, tau, n = gaussian_epsilon(RHO, DELTA), LEAST_TAU, 100
+    claimed, tau, n = gaussian_epsilon(RHO, DELTA), kamath.SMALLEST_THRESHOLD, 100
     outliers = np.array([-1e9, 1e9]) * tau
     rows = []
     for c in (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0):
@@ -41,17 +43,20 @@ def smoothing_noise() -> Finding:
         columns=("c", "ρ spent / claimed", "ρ spent", "δ / claimed δ"),
         rows=tuple(rows),
         shows=worst[1] > 1 and worst[3] > 1,
-        conditions=(("τ ≥ 10", tau >= LEAST_TAU), ("c > 0", all(row[0] > 0 for row in rows))),
+        conditions=(
+            ("τ ≥ 10", tau >= kamath.SMALLEST_THRESHOLD),
+            ("c > 0", all(row[0] > 0 for row in rows)),
+        ),
     )
 
 
 def median_moves() -> Finding:
     """The median of clipped block means on its worst neighbours, against both sensitivities."""
-    threshold, size, d, rows = LEAST_TAU, 5, 1, []
+    threshold, size, d, rows = kamath.SMALLEST_THRESHOLD, 5, 1, []
     for blocks in (3, 4, 5, 8, 9, 24, 25):
         beta = 2 * d * math.exp(-blocks / 4)  # at which 4 log(2d/beta) is a whole number
         move = _median_move(threshold, blocks, size)
-        printed = printed_sensitivity(threshold, blocks, blocks * size)
+        printed = kamath.algorithm_3_sensitivity(threshold, blocks, blocks * size)
         tight = median_sensitivity(threshold, blocks, size)
         rows.append((blocks, beta, printed, tight, move))
     ratios = [printed / moved for _, _, printed, _, moved in rows]
@@ -64,11 +69,11 @@ def median_moves() -> Finding:
         shows=min(ratios) > 1.9
         and all(math.isclose(tight, moved, rel_tol=1e-9) for _, _, _, tight, moved in rows),
         conditions=(
-            ("τ ≥ 10", threshold >= LEAST_TAU),
+            ("τ ≥ 10", threshold >= kamath.SMALLEST_THRESHOLD),
             ("0 < β < 1", all(0 < row[1] < 1 for row in rows)),
             (
                 "m = 4 log(2d/β)",
-                all(math.isclose(row[0], 4 * math.log(2 * d / row[1])) for row in rows),
+                all(math.isclose(row[0], kamath.algorithm_3_blocks(d, row[1])) for row in rows),
             ),
         ),
     )
@@ -76,13 +81,15 @@ def median_moves() -> Finding:
 
 def rounded_blocks() -> Finding:
     """The printed sensitivity at the real number m, and what whole blocks really move by."""
-    threshold, rows = LEAST_TAU, []
+    threshold, rows = kamath.SMALLEST_THRESHOLD, []
     for d, beta in ((1, 0.7), (3, 0.1), (5, 0.1)):
-        real = 4 * math.log(2 * d / beta)
+        real = kamath.algorithm_3_blocks(d, beta)
         blocks = math.ceil(real)
         n = 2 * blocks - 1
         move = _median_move(threshold, blocks, n // blocks)
-        rows.append((d, beta, n, real, blocks, 12 * threshold * real / n, move))
+        rows.append(
+            (d, beta, n, real, blocks, kamath.algorithm_3_sensitivity(threshold, real, n), move)
+        )
     worst = max(rows, key=lambda row: row[6] / row[5])
     return Finding(
         sentence=f"At n = {worst[2]}, d = {worst[0]} and β = {worst[1]:g}, m = {worst[3]:.3g} "
@@ -92,7 +99,7 @@ def rounded_blocks() -> Finding:
         rows=tuple(rows),
         shows=all(row[6] > row[5] for row in rows),
         conditions=(
-            ("τ ≥ 10", threshold >= LEAST_TAU),
+            ("τ ≥ 10", threshold >= kamath.SMALLEST_THRESHOLD),
             ("0 < β < 1", all(0 < row[1] < 1 for row in rows)),
             ("n ≥ m", all(row[2] >= row[4] for row in rows)),
         ),
@@ -118,18 +125,18 @@ def truncation_bias() -> Finding:
     for tau in (10.0, 30.0, 100.0, 1000.0):
         points = np.array([3 * tau - 1, 3 * tau + 1])
         bias = float(abs(points.mean() - np.clip(points, -3 * tau, 3 * tau).mean()))
-        rows.append((tau, 3 * (PRINTED_BIAS / tau) ** (order - 1), bias))
+        rows.append((tau, kamath.lemma_b1_bias(tau, order), bias))
         means.append(float(points.mean()))  # ce = 0
         deviations.append(float(np.mean(np.abs(points - points.mean()) ** order)))
     return Finding(
         sentence=f"A law whose absolute central moments are all 1 has bias {rows[-1][2]:g} at τ = "
-        f"{rows[-1][0]:g}, where the lemma with C = {PRINTED_BIAS:g} promises at most "
+        f"{rows[-1][0]:g}, where the lemma with C = {kamath.LEMMA_B1_CONSTANT:g} promises at most "
         f"{rows[-1][1]:.2g}. It tends to 0 with 1/τ for every C, and the bias does not.",
         columns=("τ", "printed bound", "bias"),
         rows=tuple(rows),
         shows=rows[-1][2] > rows[-1][1],
         conditions=(
-            ("τ ≥ 10", all(row[0] >= LEAST_TAU for row in rows)),
+            ("τ ≥ 10", all(row[0] >= kamath.SMALLEST_THRESHOLD for row in rows)),
             ("the 4th central moment is at most 1", max(deviations) <= 1),
             ("μ − ce ≤ 3τ", all(mean <= 3 * row[0] for mean, row in zip(means, rows, strict=True))),
         ),
@@ -138,10 +145,10 @@ def truncation_bias() -> Finding:
 
 def bias_constant() -> Finding:
     """The printed bias of clipping against the sharp one, at tau = 10 and a mean of norm 1."""
-    tau, mean_norm, rows = LEAST_TAU, 1.0, []
+    tau, mean_norm, rows = kamath.SMALLEST_THRESHOLD, 1.0, []
     for order in (2, 3, 4, 6, 10, 20):
         sharp = hinge_constant(order) * (3 * tau - mean_norm) ** (1 - order)
-        rows.append((order, 3 * (PRINTED_BIAS / tau) ** (order - 1), sharp))
+        rows.append((order, kamath.lemma_b1_bias(tau, order), sharp))
     return Finding(
         sentence="At τ = 10 the printed bias is 4.2 at k = 2 and grows with the moment order k, to "
         f"{rows[-1][1]:.3g} at k = {rows[-1][0]}; the sharp bias falls to {rows[-1][2]:.2g}.",
@@ -149,7 +156,7 @@ def bias_constant() -> Finding:
         rows=tuple(rows),
         shows=rows[-1][1] > rows[0][1] > 3 > rows[0][2] > rows[-1][2],
         conditions=(
-            ("τ ≥ 10", tau >= LEAST_TAU),
+            ("τ ≥ 10", tau >= kamath.SMALLEST_THRESHOLD),
             ("R ≤ 10", mean_norm <= LARGEST_MEAN),
             ("k ≥ 2", all(row[0] >= 2 for row in rows)),
         ),
@@ -224,7 +231,7 @@ def lost_diameter_smoothed() -> Finding:
             printed_rate(unit_setting(d, 2.0, budget=ZCDP(rho=RHO), n=n, diameter=diameter))
         )
         hard = _lower_inside(n, d, 2.0, RHO, diameter)
-        tau = math.sqrt(math.sqrt(RHO) * n / (diameter * d ** best_power(d, RHO)))
+        tau = math.sqrt(math.sqrt(RHO) * n / (diameter * d ** kamath.theorem_5_5_power(d, RHO)))
         steps = LARGEST_MEAN**2 * RHO * n**2 / (tau**2 * d**2)
         rows.append((diameter, n, tau, printed, hard.bound, hard.bound / printed))
         levels.append((tau, steps, hard))
@@ -284,7 +291,7 @@ def _in_theorem(
     moments = [(1 - i.spike) ** order + (1 - i.spike) * i.spike ** (order - 1) for i in instances]
     minimisers = [2 * i.norm / (i.smoothness * i.diameter) for i in instances]
     return (
-        ("τ ≥ 10", all(tau >= LEAST_TAU for tau, _, _ in levels)),
+        ("τ ≥ 10", all(tau >= kamath.SMALLEST_THRESHOLD for tau, _, _ in levels)),
         ("T ≥ 1", all(steps >= 1 for _, steps, _ in levels)),
         ("L ≤ 10", all(i.smoothness <= LARGEST_SMOOTHNESS for i in instances)),
         ("R ≤ 10", all(2 * i.norm <= LARGEST_MEAN for i in instances)),
@@ -383,7 +390,7 @@ def literal_steps() -> Finding:
         rows=tuple(rows),
         shows=all(row[4] > 100 for row in rows),
         conditions=(
-            ("τ ≥ 10", min(levels) >= LEAST_TAU),
+            ("τ ≥ 10", min(levels) >= kamath.SMALLEST_THRESHOLD),
             ("T ≥ 1", all(row[2] >= 1 for row in rows)),
             ("n ≥ m", all(row[0] >= row[3] for row in rows)),
         ),

@@ -11,9 +11,9 @@ from dpsco_core.bounds.lq.rates import heavy_euclidean
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_linear_std
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms.shaped import lemma_3_steps
+from dpsco_core.statements.su import algorithm_1_noise, theorem_2_ridge
 
 
 def accuracy_cap() -> Finding:
@@ -42,7 +42,7 @@ def accuracy_cap() -> Finding:
 
 
 def _projected(objective: Objective, alpha: float) -> float:
-    ridge = objective.lipschitz / (math.sqrt(objective.n) * objective.diameter)
+    ridge = theorem_2_ridge(objective.n, objective.lipschitz, objective.diameter)
     square = math.sqrt(alpha * objective.log_delta / ridge) * objective.width / objective.epsilon
     return objective.lipschitz * math.sqrt(square)
 
@@ -209,7 +209,7 @@ class Curved:
         slopes of n times the rest of the objective at -w and at w. Between them there is
         :math:`2(n\mu+2n\lambda)w`, and with the curved record 2s more.
         """
-        std = printed_linear_std(1.0, self.epsilon, self.delta)
+        std = algorithm_1_noise(1.0, self.epsilon, self.delta)
         stiff = self.n * (self.curvature + 2 * self.ridge) * self.half_width
         curved = ndtr((stiff + self.slope) / std) - ndtr(-(stiff + self.slope) / std)
         straight = ndtr((stiff - self.slope) / std) - ndtr((-stiff - self.slope) / std)

@@ -17,13 +17,14 @@ from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.methods.mean.iterative import theory_groups
 from dpsco_core.privacy.amplification import ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_delta, zcdp_epsilon
+from dpsco_core.statements.zhao import equation_15_rho, lemma_6_groups
 
 DELTA = 1e-6
 
 
 def _by_15(epsilon: float) -> float:
     """Return (15), what the whole run may spend for epsilon of at most 1."""
-    return (epsilon / (1 + 2 * math.sqrt(-math.log(DELTA)))) ** 2
+    return equation_15_rho(epsilon, DELTA)
 
 
 def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
@@ -152,7 +153,7 @@ def vacuous_constants() -> Finding:
         shows=rows[0][2] > 1 and rows[1][2] > 1,
         conditions=(
             *_conditions_of_6([share]),
-            ("k ≥ 800 ln(1/β)", share.groups >= -800 * math.log(beta)),
+            ("k ≥ 800 ln(1/β)", share.groups >= lemma_6_groups(beta)),
             ("n ≥ k", all(row[0] >= row[1] for row in rows)),
         ),
     )

@@ -11,13 +11,23 @@ from typing import Any
 from dpsco_core.catalogue import method_class
 from dpsco_core.methods.access import Access
 from dpsco_core.methods.mean.base import into_ball
+from dpsco_core.methods.phases import PhasesPlan
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Moves
 
 METHODS = "dpsco_core.methods."
-PARTS = (Statistic, Access, Moves)
-OPEN = (Statistic.value, Access.open, Moves.run)  # what a kind has to say itself
-DOES = ("value", "measuring", "take", "open", "run")  # what a part of a plan does in a run
+PARTS = (Statistic, Access, Moves, PhasesPlan)
+# what a kind has to say itself, if it says anything else
+OPEN = (
+    Statistic.value,
+    Access.open,
+    Moves.run,
+    PhasesPlan.open,
+    PhasesPlan.run,
+)
+# what a part of a plan does in a run: of a mean, and of any other
+DOES_ONCE = ("value", "estimate", "take")
+DOES = ("value", "measuring", "take", "open", "run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +45,8 @@ def release_source(slug: str) -> tuple[Source, ...]:
     release = inspect.unwrap(kind.release)  # one that was added may be wrapped
     source = _source(release.__qualname__, release)
     handed = handed_on(release)
-    parts = (part for part in parts_of(kind.plan, kind) if part not in handed)
+    does = DOES_ONCE if "estimate" in _names(release.__code__) else DOES
+    parts = (part for part in parts_of(kind.plan, kind, does=does) if part not in handed)
     return (
         source,
         *(_source(part.__name__, part) for part in handed),
@@ -47,12 +58,14 @@ def parts_of(
     function: Any,
     owner: type | None = None,  # the method whose `plan` it is, or is asked by
     visited: set[Any] | None = None,
+    does: tuple[str, ...] = DOES,
 ) -> tuple[FunctionType, ...]:
     """Return what the parts do that a plan is made of, and the functions that they hand on to."""
     function, visited = inspect.unwrap(function), set() if visited is None else visited
     functions = dict[FunctionType, None]()
     for name in dict.fromkeys(_names(function.__code__)):
         thing = function.__globals__.get(name, getattr(owner, name, None))
+        thing = getattr(thing, "__wrapped__", thing)  # one that keeps its results
         where = str(getattr(thing, "__module__", ""))
         if not (where.startswith(METHODS) and inspect.isroutine(thing) | inspect.isclass(thing)):
             continue
@@ -60,12 +73,16 @@ def parts_of(
             continue
         visited.add(thing)
         if isinstance(thing, FunctionType):
-            functions |= dict.fromkeys(parts_of(thing, owner, visited))
+            functions |= dict.fromkeys(parts_of(thing, owner, visited, does))
+        elif isinstance(thing, type) and callable(plan := getattr(thing, "plan", None)):
+            functions |= dict.fromkeys(
+                parts_of(plan, thing, visited, does)
+            )  # another method plans it
         elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
-            made = (getattr(thing, does, None) for does in DOES)
-            for does in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):
-                more = (*parts_of(does, None, visited), *handed_on(does))
-                functions |= dict.fromkeys((does, *more))
+            made = (getattr(thing, name, None) for name in does)
+            for part in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):
+                more = (*parts_of(part, None, visited, does), *handed_on(part))
+                functions |= dict.fromkeys((part, *more))
     return tuple(functions)
 
 

@@ -20,7 +20,7 @@ from dpsco_core.methods.euclidean.tuning import (
 )
 from dpsco_core.methods.mean.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.mean.ladder import (
-    ENOUGH,
+    ENOUGH_SHARE,
     clipped_sums,
     ladder,
     likely_crowd,
@@ -196,7 +196,7 @@ class AdaptiveDescent(Method):
             return self._plan(setting, looks=0)
         plan = self._plan(setting, looks=LOOKS)
         missed = 2 * plan.target + likely_crowd(setting.n, plan.epsilon)
-        enough = self.looks or self.tuning == "theory" or missed <= ENOUGH * setting.n
+        enough = self.looks or self.tuning == "theory" or missed <= ENOUGH_SHARE * setting.n
         return plan if enough else self._plan(setting, looks=0)
 
     def _plan(self, setting: Setting, looks: int) -> AdaptiveDescentPlan:
@@ -262,7 +262,7 @@ class AdaptiveDescent(Method):
                 both,
                 n=n,
                 rhos=(plan.test_rho, rho_step * (descent.steps - place)),
-                between=plan.target,
+                crowd=plan.target,
                 ledger=ledger,
                 rng=rng,
             )

@@ -8,6 +8,7 @@ from dpsco_core.methods.base import Calibration
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.arora import remark_1_epsilon
 
 
 def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
@@ -47,7 +48,7 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
     )
     least = math.ceil(16 * math.log(6 / budget.delta))
     _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
-    largest = 4 * math.sqrt(log / n)
+    largest = remark_1_epsilon(n, budget.delta)
     _within(
         budget.epsilon <= largest,
         f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",

@@ -24,6 +24,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import equation_19_radius
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,12 +150,10 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
     >>> round(theorem_radius(setting, 0.0140588188106, "paper"), 6)
     22.802973
     """
-    n, d, order = setting.n, setting.d, setting.moment_order
     moment = 1.0
     if calibration == "tight":
         moment = finite(setting.constants.directional_moment, "a directional moment M")
-    signal = min(n * math.sqrt(rho / d), n / d)
-    return moment * math.sqrt(d) * float(signal ** (1 / order))
+    return equation_19_radius(setting.n, setting.d, rho, setting.moment_order, moment)
 
 
 def theorem_descent(

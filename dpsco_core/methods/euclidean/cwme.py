@@ -11,7 +11,7 @@ from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
 from dpsco_core.methods.mean.base import check_level, gaussian_share
-from dpsco_core.methods.mean.coordinatewise import SMALLEST_THRESHOLD, CoordinatewiseCDP
+from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
@@ -19,6 +19,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import SMALLEST_THRESHOLD
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
 from dpsco_core.methods.euclidean.tuning import mean_room, practical_limit, start_distance
 from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
-from dpsco_core.methods.mean.coordinatewise import SMALLEST_THRESHOLD
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
@@ -24,6 +23,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import finite
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import SMALLEST_THRESHOLD, algorithm_3_blocks
 
 MOST_BLOCKS = 64
 
@@ -238,7 +238,7 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
     power = 2 * (1 - 1 / order)
     failure = steps * d / n + d * (math.sqrt(d / rho) * steps**1.5 / n) ** power
     beta = min(0.5, failure / worst**2)
-    blocks = math.ceil(4 * math.log(2 * d / beta))
+    blocks = math.ceil(algorithm_3_blocks(d, beta))
     return blocks + blocks % 2
 
 

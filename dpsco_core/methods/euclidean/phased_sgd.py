@@ -1,9 +1,10 @@
 """Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.interrupt import between_steps
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -23,7 +24,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.mean.base import gaussian_share
-from dpsco_core.methods.run import walk_phases
+from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
 from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -48,15 +49,24 @@ class Phase:
     noise_std: float  # σ_i, of that average
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InOrder:
+    """Records one after the other, as the phases take them up."""
+
+    sample: Sample
+    per_user: int = 1  # records of a user; at item level a record is one
+    each: int = 1  # items that a record stands for
+
+
 @dataclass(frozen=True, kw_only=True)
-class PhasedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class PhasedAverages(PhasesPlan):
+    """Phases of SGD, each of which ends with noise on the average of its points."""
 
     losses: Losses
     rho: float
     batch: int
     phases: tuple[Phase, ...]
-    # Whether steps are priced with a projection each; two plans that differ here only are one.
+    # Whether points are brought back into the set; two plans that differ here only are one.
     projected: bool = field(default=True, compare=False)
 
     @property
@@ -72,75 +82,46 @@ class PhasedPlan(Plan):
     def gradients(self) -> int:
         return self.phases[-1].stop * self.setting.m
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class InOrder:
-    """Records one after the other, as the phases take them up."""
-
-    sample: Sample
-    per_user: int = 1  # records of a user; at item level a record is one
-    each: int = 1  # items that a record stands for
-
-
-class PhasedMethod(PrivateMethod):
-    """A method whose plan is a `PhasedPlan`: every phase ends with noise on its average."""
-
-    projected: ClassVar[bool] = True  # whether points are brought back into the set
-
-    def in_order(self, sample: Any, plan: PhasedPlan) -> InOrder:
+    def in_order(self, sample: Any) -> InOrder:
         """Return the records with the losses of the plan; refuse a sample of another size."""
-        check_sample(sample, plan.setting)
-        return InOrder(sample=plan.losses.of(sample))
+        check_sample(sample, self.setting)
+        return InOrder(sample=self.losses.of(sample))
 
-    def release(
-        self, sample: Any, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the phases: on the constraint set from its centre, or on all of R^d from 0."""
-        records = self.in_order(sample, plan)
-        return run_phases(plan, records, ledger, rng, projected=self.projected)
+    def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        """Start on the constraint set at its centre, or on all of R^d at 0."""
+        records = self.in_order(sample)
+        constraint, per_user, each = records.sample.constraint, records.per_user, records.each
 
+        def run(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
+            span = replace(
+                phase,
+                start=phase.start * per_user,
+                stop=phase.stop * per_user,
+                step_size=phase.step_size * each,
+            )
+            batch = self.batch // each
+            noisy = block.release(
+                GaussianNoise(l2_sensitivity=phase.sensitivity, rho=self.rho),
+                phase_average(
+                    records.sample, w, span, batch, self.losses, projected=self.projected
+                ),
+                rng,
+                label=f"average of phase {i}",
+            )
+            return constraint.project(noisy) if self.projected else noisy, phase.stop
 
-def run_phases(
-    plan: PhasedPlan,
-    records: InOrder,
-    ledger: Ledger,
-    rng: np.random.Generator,
-    *,
-    projected: bool = True,
-) -> Release:
-    """Run the phases of `plan`: each starts where the noisy average of the last one is."""
-    constraint, per_user, each = records.sample.constraint, records.per_user, records.each
+        return constraint.centre if self.projected else np.zeros(records.sample.d), run
 
-    def advance(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
-        taken = replace(
-            phase,
-            start=phase.start * per_user,
-            stop=phase.stop * per_user,
-            step_size=phase.step_size * each,
-        )
-        batch = plan.batch // each
-        noisy = block.release(
-            GaussianNoise(l2_sensitivity=phase.sensitivity, rho=plan.rho),
-            phase_average(records.sample, w, taken, batch, plan.losses, projected=projected),
-            rng,
-            label=f"average of phase {i}",
-        )
-        return constraint.project(noisy) if projected else noisy, phase.stop
-
-    start = constraint.centre if projected else np.zeros(records.sample.d)
-    first, last = plan.phases[0], plan.phases[-1]
-    return walk_phases(start, plan.phases, ledger, advance).released(
-        ledger,
-        plan.losses.diagnostics
-        | {
-            "noise_std": last.noise_std,
-            "steps": float(plan.pieces),
-            "step_size": first.step_size,
-            "phases": float(len(plan.phases)),
-            "batch_size": float(plan.batch),
-            "gradient_calls": float(plan.gradients),
-        },
-    )
+    def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        opening, final = self.phases[0], self.phases[-1]
+        return self.losses.diagnostics | {
+            "noise_std": final.noise_std,
+            "steps": float(self.pieces),
+            "step_size": opening.step_size,
+            "phases": float(len(self.phases)),
+            "batch_size": float(self.batch),
+            "gradient_calls": float(self.gradients),
+        }, ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +201,7 @@ class PhasedSgd(PhasedMethod):
     symbol = "cross"
     dashed = True
 
-    def plan(self, setting: Setting) -> PhasedPlan:
+    def plan(self, setting: Setting) -> PhasedAverages:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         if math.isinf(losses.smoothness):
@@ -251,7 +232,7 @@ def phased_plan(
     count: int,
     step_size: float,  # η, four times that of the first phase
     reach: float | None = None,  # largest norm of a point on all of R^d; None: it is projected
-) -> PhasedPlan:
+) -> PhasedAverages:
     """Return the plan of at most `count` phases, those that have records and are `resolved`."""
     projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
@@ -272,7 +253,7 @@ def phased_plan(
     if losses.smoothness > 0:
         room = 2 / (losses.smoothness * phases[0].step_size)
         batch = min(batch, max(1, math.floor(room)))
-    return PhasedPlan(
+    return PhasedAverages(
         setting=setting,
         losses=losses,
         rho=rho,
@@ -337,11 +318,11 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
     if step_size / 4 * losses.smoothness > 2:
         # sqrt(n) >= D beta / (2 L) makes the first entry small enough.
-        enough = math.ceil((scale * losses.smoothness / 2) ** 2)
+        records_needed = math.ceil((scale * losses.smoothness / 2) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
             f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
-            n=enough,
+            n=records_needed,
             otherwise="tuning=practical",
         )
     return step_size

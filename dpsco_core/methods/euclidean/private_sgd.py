@@ -42,6 +42,7 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
+from dpsco_core.statements.arora import theorem_4_step
 
 Move = Callable[[Vector, Vector], Vector]
 Sampling = Literal["printed", "allocated"]
@@ -310,7 +311,7 @@ class PrivateSgd(RecordByRecord):
         calls, distance = n // 2 + 1, setting.constants.diameter / 2
         theory = self.tuning == "theory"
         if theory:
-            step_size = distance / (math.sqrt(n) * (losses.lipschitz + noise_std * math.sqrt(d)))
+            step_size = theorem_4_step(n, d, losses.lipschitz, noise_std, distance)
         else:
             step_size = distance / math.sqrt(calls * (losses.lipschitz**2 + d * noise_std**2))
         return PrivateSgdPlan(

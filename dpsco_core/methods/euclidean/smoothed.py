@@ -17,6 +17,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import theorem_5_5_power
 
 SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
 
@@ -150,6 +151,6 @@ def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float
     scale = moment ** (1 / setting.moment_order)
     if calibration == "paper":
         diameter = finite(setting.constants.diameter, "a bounded constraint set")
-        q = 1.0 if d == 1 else min(2.0, max(0.5, 1 + math.log(rho) / (4 * math.log(d))))
+        q = theorem_5_5_power(d, rho)
         return float(scale * math.sqrt(math.sqrt(rho) * n / (diameter * d**q)))
     return float(scale * math.sqrt(n / (d + math.sqrt(d / rho))))

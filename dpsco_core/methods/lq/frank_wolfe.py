@@ -1,8 +1,12 @@
 """Private Frank–Wolfe: a corner of the set at every step, by the exponential mechanism."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,12 +14,14 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import TALWAR_2014, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest_index
+from dpsco_core.data.rows import Rows
 from dpsco_core.geometry.ball import L1Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.access import OwnBlocks
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.tuning import ASSUMED_SYMMETRY, curvatures, typical_norm
 from dpsco_core.methods.lq.sentences import ON_L1
 from dpsco_core.methods.mean.base import (
@@ -24,9 +30,10 @@ from dpsco_core.methods.mean.base import (
     clipped_block_means,
     hinge_constant,
 )
-from dpsco_core.methods.run import walk
+from dpsco_core.methods.run import Descended, walk
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
-from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Descent, Moves, Oracle
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.concentration import choice_epsilon_of
@@ -34,7 +41,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Exponential
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 MOST_STEPS = 10_000
 
@@ -48,28 +54,75 @@ class CornerSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrankWolfePlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class BestCorner(Statistic):
+    """The corner of the set that is farthest against the mean of clipped rows, chosen privately.
 
-    corners: CornerSteps
-    mechanism: Exponential  # what every step spends all of the budget on
+    A record moves an entry of the mean of b rows by at most 2 tau/b, and a score by r times that.
+    """
 
-    @property
-    def step_records(self) -> int:
-        """The records of a step."""
-        return self.setting.n // self.corners.steps
+    body: ConstraintSet  # with few corners
+    radius: float  # r, their l1 norm
+    limit: float  # tau: entries are clipped to [-tau, tau]
+    epsilon: float  # what every choice spends
 
-    @property
-    def moves(self) -> float:
-        return self.corners.steps
+    label: ClassVar[str] = "choice of a corner"
 
-    @property
-    def gradients(self) -> int:
-        return self.corners.steps * self.step_records
+    def value(self, rows: Rows) -> Vector:
+        (mean,) = clipped_block_means(rows, self.limit, 1)
+        return corner_scores(self.body, mean)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        """Return how far a score moves if one of n rows is replaced."""
+        return 2 * self.limit * self.radius / n
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> ChosenCorner:
+        sensitivity = self.sensitivity(n, d)
+        return ChosenCorner(self, Exponential(sensitivity=sensitivity, epsilon=self.epsilon))
+
+
+@dataclass(frozen=True)
+class ChosenCorner:
+    """The choices of all steps, which cost the same."""
+
+    statistic: BestCorner
+    mechanism: Exponential
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the corner that is chosen by the rows of a step, shape (d,)."""
+        best = self.statistic
+        place = ledger.release(self.mechanism, best.value(rows), rng, label=best.label)
+        return corner(best.body, place)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrankWolfe(PrivateMethod):
+class TowardsCorners(Moves):
+    r"""Steps :math:`w_{t+1} = w_t+\frac2{t+2}(c_t-w_t)` towards a corner each, from the centre.
+
+    They stay in the set, and are priced as if they were brought back. The output is the last point.
+    """
+
+    steps: int  # T
+    body: ConstraintSet  # the set for which the sensitivity is stated
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        return {"steps": float(self.steps)}
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Make the steps, and return the last point."""
+
+        def step(w: Vector, t: int) -> Vector:
+            towards = oracle(w, t)
+            share = 2 / (t + 2)
+            return (1 - share) * w + share * towards
+
+        last = Descent(steps=self.steps, step_size=1.0, averaged=1)
+        return walk(self.body.centre, last, step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrankWolfe(DescentMethod):
     r"""Frank–Wolfe on fresh batches, for sets with few corners: l1 balls and simplices.
 
     Parameters
@@ -160,7 +213,7 @@ class FrankWolfe(PrivateMethod):
     colour = "orange"
     symbol = "star"
 
-    def plan(self, setting: Setting) -> FrankWolfePlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         radius = corner_norm(setting)
         epsilon = choice_epsilon(setting)
         corners = self.corners
@@ -168,37 +221,20 @@ class FrankWolfe(PrivateMethod):
             corners = best_corners(setting, epsilon, proven=self.tuning == "theory")
         check_level("limit", corners.limit)
         check_parts("batches", corners.steps, setting.n)
-        sensitivity = 2 * corners.limit * radius / (setting.n // corners.steps)
-        mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon)
-        return FrankWolfePlan(setting=setting, corners=corners, mechanism=mechanism)
-
-    def release(
-        self, sample: Sample, plan: FrankWolfePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the steps of `plan`."""
-        check_sample(sample, plan.setting)
-        size, steps = plan.step_records, plan.corners.steps
-        blocks = ledger.disjoint(steps)
-        body = plan.setting.body  # the set for which the sensitivity is stated
-
-        def step(w: Vector, t: int) -> Vector:
-            gradients = sample.part(t * size, (t + 1) * size).gradients(w)
-            (mean,) = clipped_block_means(gradients, plan.corners.limit, 1)
-            place = blocks[t].release(
-                plan.mechanism, corner_scores(body, mean), rng, label="choice of a corner"
-            )
-            share = 2 / (t + 2)
-            return (1 - share) * w + share * corner(body, place)
-
-        # The output is the last point alone.
-        last = Descent(steps=steps, step_size=1.0, averaged=1)
-        return walk(body.centre, last, step).released(
-            ledger,
-            {
-                "clip_limit": plan.corners.limit,
-                "steps": float(steps),
+        size = setting.n // corners.steps
+        descent = TowardsCorners(steps=corners.steps, body=setting.body)
+        return DescentPlan(
+            setting=setting,
+            statistic=BestCorner(
+                body=setting.body, radius=radius, limit=corners.limit, epsilon=epsilon
+            ),
+            access=OwnBlocks(),
+            descent=descent,
+            diagnostics={
+                "clip_limit": corners.limit,
+                **descent.diagnostics,
                 "batch_size": float(size),
-                "gradient_calls": float(plan.gradients),
+                "gradient_calls": float(corners.steps * size),
             },
         )
 

@@ -8,8 +8,7 @@ from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import (
-    PhasedMethod,
-    PhasedPlan,
+    PhasedAverages,
     PhasedSgd,
     check_two_records,
     phased_plan,
@@ -18,6 +17,7 @@ from dpsco_core.methods.euclidean.phased_sgd import (
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
 from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.phases import PhasedMethod
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -45,8 +45,6 @@ class UnconstrainedPhasedSgd(PhasedMethod):
         :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with the radius of the
         constraint set for the distance to the minimiser.
     """
-
-    projected = False
 
     reads = "ordered"
     cost = MethodCost(fixed=2e5, per_row=5, per_element=0.5, per_piece=1.2e4)
@@ -111,7 +109,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
     symbol = "cross-open"
     dashed = True
 
-    def plan(self, setting: Setting) -> PhasedPlan:
+    def plan(self, setting: Setting) -> PhasedAverages:
         rho = phased_share(setting, self.calibration)
         if setting.exponent < 2:
             raise NotApplicable(

@@ -1,24 +1,22 @@
 """Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Tuning
-from dpsco_core.methods.mean.base import (
-    check_level,
-    check_rows,
-    into_ball,
-    scaled_bound,
-)
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import Calibration, MethodCost, Tuning
+from dpsco_core.methods.mean.base import check_level, into_ball, scaled_bound
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
-    ENOUGH,
+    ENOUGH_SHARE,
     ladder,
     likely_crowd,
     radius_choice,
@@ -28,10 +26,10 @@ from dpsco_core.methods.mean.ladder import (
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import (
     CENTRE_SHARES,
-    CentrePlan,
-    about,
+    CentreRounds,
     centre_allowed,
     centre_share,
+    centred_setting,
     descend,
     plan_centre,
     worthwhile,
@@ -49,19 +47,23 @@ from dpsco_core.methods.mean.shares import (
     usual_mode,
 )
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
+from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, SphericalLaplaceNoise
 from dpsco_core.privacy.selection import choice_epsilon
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptivePlan(Plan):
+class AdaptiveMean(Statistic):
+    """The mean of rows clipped to a radius, about a centre, that are released before it is."""
+
+    records: int  # n
     mode: Mode  # blind: too few records to look at, and the largest radius is taken
     top_radius: float  # the largest radius of the ladder
-    mean_bound: float  # the answer is projected on the ball of this
+    mean_bound: float  # the centre is projected on the ball of this
     epsilon: float  # epsilon of each choice of a radius
     target: float  # k: about so many norms are to be above the radius
     wide_target: float  # the target of the second choice of guarded mode, which is smaller
@@ -69,18 +71,104 @@ class AdaptivePlan(Plan):
     release_rho: float = 0.0  # 0 if pure, as the next
     test_rho: float = 0.0
     release_epsilon: float = 0.0  # epsilon of the release of a pure run; otherwise 0
-    centre: CentrePlan | None = None
+    centre: CentreRounds | None = None
     inner_epsilon: float = 0.0  # epsilon of the choice of a smaller radius; otherwise 0
     inner_rho: float = 0.0  # rho of its test; otherwise 0
+
+    label: ClassVar[str] = "mean of clipped records"
 
     @property
     def radii(self) -> Vector:
         """The ladder, falling."""
-        return ladder(self.top_radius, self.setting.n)
+        return ladder(self.top_radius, self.records)
+
+    def estimate(
+        self,
+        rows: Rows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        n, centre, reading = rows.n, None, Reading(rows)
+        if self.centre is not None:  # step 2
+            rounds = self.centre
+            centre = descend(reading, rounds.radii, rounds.rhos, ledger, rng, label="centre")
+            centre = into_ball(centre, self.mean_bound)
+        radii = self.radii  # step 3
+        small = narrow = wide = self.top_radius
+        if self.mode != "blind":  # steps 4 and 5
+            counts = reading.counts(radii, centre)
+            choice = radius_choice(radii, counts, self.target, self.epsilon)
+            small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
+        if self.mode == "guarded":
+            choice = wide_choice(radii, counts, self.wide_target, self.epsilon)
+            place = ledger.release(*choice, rng, label="radius for few far records")
+            wide = max(narrow, float(radii[place]))
+        if self.inner_rho:
+            choice = inner_choice(counts, n, self.inner_epsilon)
+            place = ledger.release(*choice, rng, label="smaller radius")
+            small = min(narrow, float(radii[place]))
+        levels = tuple(sorted({small, narrow, wide}))
+        averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
+        radius, rest, expected = narrow, self.release_rho, self.target
+        difference, fired, distance = 0.0, False, 0.0
+        if wide > narrow:  # step 5
+            difference, fired = wider_is_better(
+                np.stack([averages[narrow], averages[wide]]),
+                (narrow, wide),
+                n=n,
+                rhos=(self.test_rho, self.release_rho),
+                crowd=self.wide_target + (self.target - self.wide_target) / 3,
+                ledger=ledger,
+                rng=rng,
+            )
+            radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
+        else:
+            rest += self.test_rho  # nothing to test
+        if small < narrow:  # step 6
+            distance, is_enough = inner_is_enough(
+                np.stack([averages[small], averages[radius]]),
+                (small, radius),
+                n=n,
+                rhos=(self.inner_rho, self.release_rho),
+                crowd=expected,
+                ledger=ledger,
+                rng=rng,
+            )
+            radius = small if is_enough else radius
+        else:
+            rest += self.inner_rho
+        average = averages[radius]
+        sensitivity = 2 * radius / n
+        mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
+        if self.release_epsilon:
+            mechanism = SphericalLaplaceNoise(
+                l2_sensitivity=sensitivity, epsilon=self.release_epsilon
+            )
+            size = mechanism.noise_scale * math.sqrt(rows.d + 1)
+        else:
+            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rest)
+            size = mechanism.noise_std
+        value = ledger.release(mechanism, average, rng, label=self.label)
+        return value if centre is None else centre + value, {
+            # What is private, and public numbers: a count of norms is neither.
+            "clip_radius": radius,
+            "noise_std": size,
+            "top_radius": self.top_radius,
+            "narrow_radius": narrow,
+            "wide_radius": wide,
+            "guard_difference": difference,
+            "guard_fired": float(fired),
+            "inner_radius": small,
+            "inner_difference": distance,
+            "target_count": self.target,
+            "target_capped": float(self.capped),
+            "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveClipping(PrivateMethod):
+class AdaptiveClipping(MeanMethod):
     """Choose the clip radius by the exponential mechanism, then clip, average and add noise.
 
     See theory/adaptive-methods.md, 1.1 and 1.2.
@@ -193,36 +281,38 @@ class AdaptiveClipping(PrivateMethod):
     colour = "violet"
     symbol = "circle"
 
-    def plan(self, setting: Setting) -> AdaptivePlan:
+    def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean, None]:
         if isinstance(setting.budget, PureDP):
-            plan = self._pure_plan(setting, setting.budget.epsilon)
+            statistic = self._pure_statistic(setting, setting.budget.epsilon)
         else:
-            plan = self._gaussian_plan(setting)
-        check_level("radius", plan.top_radius)
-        check_level("least radius", float(plan.radii[-1]))
-        for radius in () if plan.centre is None else plan.centre.radii:
+            statistic = self._gaussian_statistic(setting)
+        check_level("radius", statistic.top_radius)
+        check_level("least radius", float(statistic.radii[-1]))
+        for radius in () if statistic.centre is None else statistic.centre.radii:
             check_level("radius of a round", radius)
-        return plan
+        bound = statistic.mean_bound
+        return MeanPlan(setting=setting, statistic=statistic, noise=None, answer_radius=bound)
 
-    def _gaussian_plan(self, setting: Setting) -> AdaptivePlan:
-        """Return the plan with a centre and looks, as far as there are records for them."""
+    def _gaussian_statistic(self, setting: Setting) -> AdaptiveMean:
+        """Return the statistic with a centre and looks, as far as there are records for them."""
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory else usual_mode(setting))
-        share = 0.0 if theory or mode == "blind" else centre_share(setting, near=mode == "guarded")
-        plan = self._looking_plan(setting, mode, share)
-        if self.mode is None and not theory and not finds_radius(plan):
-            return self._blind_plan(setting)
-        return plan
+        is_near = mode == "guarded"
+        share = 0.0 if theory or mode == "blind" else centre_share(setting, is_near=is_near)
+        statistic = self._looking_statistic(setting, mode, share)
+        if self.mode is None and not theory and not finds_radius(statistic):
+            return self._blind_statistic(setting)
+        return statistic
 
-    def _blind_plan(self, setting: Setting) -> AdaptivePlan:
+    def _blind_statistic(self, setting: Setting) -> AdaptiveMean:
         """Return simple clipping, about a centre where one leaves less noise."""
-        near = usual_mode(setting) == "guarded"
-        shares = CENTRE_SHARES if centre_allowed(setting, near=near) else (0.0,)
-        plans = [self._looking_plan(setting, "blind", share) for share in shares]
-        return worthwhile(plans, lambda plan: plan.top_radius / math.sqrt(plan.release_rho))
+        is_near = usual_mode(setting) == "guarded"
+        shares = CENTRE_SHARES if centre_allowed(setting, is_near=is_near) else (0.0,)
+        candidates = [self._looking_statistic(setting, "blind", share) for share in shares]
+        return worthwhile(candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho))
 
-    def _looking_plan(self, setting: Setting, mode: Mode, centre: float) -> AdaptivePlan:
-        """Return the plan with this share of rho for a centre."""
+    def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
+        """Return the statistic with this share of rho for a centre."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
         slope = 2.0 if guarded else 1.5
         inner = mode != "blind" and self.inner is not False
@@ -234,20 +324,20 @@ class AdaptiveClipping(PrivateMethod):
         middle = self._centre(setting, centre * rho)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
-        wanted = slope * d * noise + 4 / epsilon
-        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else wanted
+        aim = slope * d * noise + 4 / epsilon
+        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else aim
         test = min(1 / GUARDED_FROM, max(GUARDED_SHARE, 1 / d)) * rho if guarded else 0.0
         inner_test = INNER_TEST_SHARE * rho if inner else 0.0
         looks = sum(share for share, _ in shares) * rho
-        return AdaptivePlan(
-            setting=setting,
+        return AdaptiveMean(
+            records=n,
             mode=mode,
-            top_radius=self._top(about(setting, middle), rho),
+            top_radius=self._top(centred_setting(setting, middle), rho),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=epsilon,
-            target=min(wanted, n / 2),
+            target=min(aim, n / 2),
             wide_target=min(fewer, n / 2),
-            capped=wanted > n / 2,
+            capped=aim > n / 2,
             release_rho=rho - (looks + test + inner_test + centre * rho),
             test_rho=test,
             centre=middle,
@@ -255,31 +345,31 @@ class AdaptiveClipping(PrivateMethod):
             inner_rho=inner_test,
         )
 
-    def _centre(self, setting: Setting, rho: float) -> CentrePlan | None:
+    def _centre(self, setting: Setting, rho: float) -> CentreRounds | None:
         if rho == 0:
             return None
-        far = setting.constants.mean_gradient_bound
-        return plan_centre(setting.n, setting.d, far, scaled_bound(setting)[0], rho)
+        reach = setting.constants.mean_gradient_bound
+        return plan_centre(setting.n, setting.d, reach, scaled_bound(setting)[0], rho)
 
-    def _pure_plan(self, setting: Setting, epsilon: float) -> AdaptivePlan:
+    def _pure_statistic(self, setting: Setting, epsilon: float) -> AdaptiveMean:
         n, d = setting.n, setting.d
-        own = min(0.15, max(0.05, 0.6 / d)) * epsilon
-        wanted = 3 * d * math.sqrt(d + 1) / epsilon + 4 / own
-        plan = AdaptivePlan(
-            setting=setting,
+        look = min(0.15, max(0.05, 0.6 / d)) * epsilon
+        aim = 3 * d * math.sqrt(d + 1) / epsilon + 4 / look
+        statistic = AdaptiveMean(
+            records=n,
             mode="single",
             # the rho at which Gaussian noise is as large
             top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
             mean_bound=setting.constants.mean_gradient_bound,
-            epsilon=own,
-            target=min(wanted, n / 2),
-            wide_target=min(wanted, n / 2),
-            capped=wanted > n / 2,
-            release_epsilon=epsilon - own,
+            epsilon=look,
+            target=min(aim, n / 2),
+            wide_target=min(aim, n / 2),
+            capped=aim > n / 2,
+            release_epsilon=epsilon - look,
         )
-        if self.mode == "blind" or (self.mode is None and not finds_radius(plan)):
-            return replace(plan, mode="blind", release_epsilon=epsilon)
-        return plan
+        if self.mode == "blind" or (self.mode is None and not finds_radius(statistic)):
+            return replace(statistic, mode="blind", release_epsilon=epsilon)
+        return statistic
 
     def _top(self, setting: Setting, rho: float) -> float:
         r"""Return the top of the ladder; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
@@ -296,99 +386,14 @@ class AdaptiveClipping(PrivateMethod):
         reach = scale * (math.pow(setting.d, 1 / min(2.0, setting.moment_order)) + bound)
         return reach * math.pow(ratio, 1 / setting.moment_order)
 
-    def release(
-        self, rows: Rows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        n, centre, reading = rows.n, None, Reading(rows)
-        if plan.centre is not None:  # step 2
-            rounds = plan.centre
-            centre = descend(reading, rounds.radii, rounds.rhos, ledger, rng, label="centre")
-            centre = into_ball(centre, plan.mean_bound)
-        radii = plan.radii  # step 3
-        small = narrow = wide = plan.top_radius
-        if plan.mode != "blind":  # steps 4 and 5
-            counts = reading.counts(radii, centre)
-            choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
-        if plan.mode == "guarded":
-            choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
-            place = ledger.release(*choice, rng, label="radius for few far records")
-            wide = max(narrow, float(radii[place]))
-        if plan.inner_rho:
-            choice = inner_choice(counts, n, plan.inner_epsilon)
-            place = ledger.release(*choice, rng, label="smaller radius")
-            small = min(narrow, float(radii[place]))
-        levels = tuple(sorted({small, narrow, wide}))
-        averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
-        radius, rest, beyond = narrow, plan.release_rho, plan.target
-        difference, fired, distance = 0.0, False, 0.0
-        if wide > narrow:  # step 5
-            difference, fired = wider_is_better(
-                np.stack([averages[narrow], averages[wide]]),
-                (narrow, wide),
-                n=n,
-                rhos=(plan.test_rho, plan.release_rho),
-                between=plan.wide_target + (plan.target - plan.wide_target) / 3,
-                ledger=ledger,
-                rng=rng,
-            )
-            radius, beyond = (wide, plan.wide_target) if fired else (narrow, plan.target)
-        else:
-            rest += plan.test_rho  # nothing to test
-        if small < narrow:  # step 6
-            distance, enough = inner_is_enough(
-                np.stack([averages[small], averages[radius]]),
-                (small, radius),
-                n=n,
-                rhos=(plan.inner_rho, plan.release_rho),
-                beyond=beyond,
-                ledger=ledger,
-                rng=rng,
-            )
-            radius = small if enough else radius
-        else:
-            rest += plan.inner_rho
-        average = averages[radius]
-        sensitivity = 2 * radius / n
-        mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
-        if plan.release_epsilon:
-            mechanism = SphericalLaplaceNoise(
-                l2_sensitivity=sensitivity, epsilon=plan.release_epsilon
-            )
-            noise = mechanism.noise_scale * math.sqrt(rows.d + 1)
-        else:
-            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rest)
-            noise = mechanism.noise_std
-        value = ledger.release(mechanism, average, rng, label="mean of clipped records")
-        return Release(
-            value=into_ball(value if centre is None else centre + value, plan.mean_bound),
-            ledger=ledger,
-            # What is private, and public numbers: a count of norms is neither.
-            diagnostics={
-                "clip_radius": radius,
-                "noise_std": noise,
-                "top_radius": plan.top_radius,
-                "narrow_radius": narrow,
-                "wide_radius": wide,
-                "guard_difference": difference,
-                "guard_fired": float(fired),
-                "inner_radius": small,
-                "inner_difference": distance,
-                "target_count": plan.target,
-                "target_capped": float(plan.capped),
-                "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),
-            },
-        )
 
-
-def finds_radius(plan: AdaptivePlan) -> bool:
+def finds_radius(mean: AdaptiveMean) -> bool:
     """Whether there are records enough for a look to find more than chance does.
 
     That is where the error bound says something, or its like for the second choice of guarded mode
     (theory/adaptive-methods.md, 1.3).
     """
-    missed = 2 * plan.target + likely_crowd(plan.setting.n, plan.epsilon)
-    if plan.mode == "guarded":
-        missed = 4 / 3 * plan.wide_target + 2 / plan.epsilon * (math.log(len(plan.radii)) + 3)
-    return missed <= ENOUGH * plan.setting.n
+    missed = 2 * mean.target + likely_crowd(mean.records, mean.epsilon)
+    if mean.mode == "guarded":
+        missed = 4 / 3 * mean.wide_target + 2 / mean.epsilon * (math.log(len(mean.radii)) + 3)
+    return missed <= ENOUGH_SHARE * mean.records

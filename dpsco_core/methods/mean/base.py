@@ -12,6 +12,7 @@ from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import equation_15_reach, equation_15_rho
 
 # The failure probability beta of every high-probability statement.
 FAILURE_PROBABILITY = 0.05
@@ -72,7 +73,7 @@ def into_ball(value: Vector, bound: float) -> Vector:
     return value if (norm <= bound).all() else value * (bound / np.maximum(norm, bound))
 
 
-def projection_radius(setting: Setting, tuning: Tuning, *given: float | None) -> float:
+def projection_radius(setting: Setting, tuning: Tuning, *levels: float | None) -> float:
     """Return the radius of the ball about 0 on which a method projects its answer.
 
     In the practical tuning it is the public bound. That ball holds the mean and is convex, so that
@@ -80,7 +81,7 @@ def projection_radius(setting: Setting, tuning: Tuning, *given: float | None) ->
     printed, and the radius is infinite, in the tuning ``"theory"`` and wherever a level is `given`:
     the steps of an optimiser do that, whose noise cancels over the steps.
     """
-    is_printed = tuning == "theory" or any(level is not None for level in given)
+    is_printed = tuning == "theory" or any(level is not None for level in levels)
     return math.inf if is_printed else setting.constants.mean_gradient_bound
 
 
@@ -117,11 +118,11 @@ def zhao_share(setting: Setting, calibration: Calibration) -> float:
     :math:`\varepsilon = 1+2\sqrt{\ln(1/\delta)}`; beyond, Bun and Steinke's conversion is inverted.
     """
     budget = setting.budget
-    if calibration == "paper" and isinstance(budget, ApproxDP):
-        wide = 1 + 2 * math.sqrt(-math.log(budget.delta))
-        if budget.epsilon <= wide:
-            return (budget.epsilon / wide) ** 2
-    return gaussian_share(setting, calibration)
+    if calibration == "tight" or not isinstance(budget, ApproxDP):
+        return gaussian_share(setting, calibration)
+    if budget.epsilon > equation_15_reach(budget.delta):
+        return gaussian_share(setting, calibration)
+    return equation_15_rho(budget.epsilon, budget.delta)
 
 
 def sum_of_rows(rows: Rows, start: int = 0, stop: int | None = None) -> Vector:
@@ -168,12 +169,12 @@ def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
     norms = row_norms(block)
     weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
     if norms.max() > LARGEST_LEVEL:
-        far = norms > LARGEST_LEVEL
+        is_far = norms > LARGEST_LEVEL
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
-        block[far & ~finite] = 0.0
+        block[is_far & ~finite] = 0.0
         # Further out radius/norm would underflow, and its rounding could leave the ball.
-        huge = far & finite
+        huge = is_far & finite
         block[huge] *= 2.0**-600
         weights[huge] = radius / row_norms(block[huge])
     return block, weights
@@ -238,13 +239,28 @@ def sum_of_clipped_entries(
         if len(space) < len(block):
             space = np.empty_like(block)
         clipped = np.clip(block, -limit, limit, out=space[: len(block)])
-        ones = np.ones(len(block))
-        part = ones @ clipped
+        units = np.ones(len(block))
+        part = units @ clipped
         if np.isnan(part).any():
             np.nan_to_num(clipped, copy=False, nan=0.0)
-            part = ones @ clipped
+            part = units @ clipped
         total += part
     return total
+
+
+def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
+    r"""Largest change of a coordinate of Algorithm 3 when one record is replaced.
+
+    :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
+    median is the midpoint of two block means of which one can move. Both are attained.
+
+    Examples
+    --------
+    >>> median_sensitivity(10.0, 8, 100), median_sensitivity(10.0, 7, 100)
+    (0.3, 0.6)
+    """
+    require(blocks >= 1, "blocks", "a positive integer", blocks)
+    return (3 if blocks % 2 == 0 else 6) * threshold / block_size
 
 
 def hinge_bias(distance: float, order: float) -> float:

@@ -2,21 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-
-import numpy as np
+from functools import lru_cache
 
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
-from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
-    check_rows,
-    clipped_mean,
     hinge_bias,
-    into_ball,
     projection_radius,
     scaled_bound,
     zhao_share,
@@ -24,28 +19,17 @@ from dpsco_core.methods.mean.base import (
 from dpsco_core.methods.mean.below_two import best_level, norm_costs
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import equation_14_covering, equation_14_slope
+
+ClippedPlan = MeanPlan[ClippedMean, GaussianNoise]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedPlan(Plan):
-    clip_radius: float
-    rho: float
-    l2_sensitivity: float
-    noise_std: float
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-
-    @cached_property  # one mechanism serves every run of the plan
-    def noise(self) -> GaussianNoise:
-        """What makes the clipped mean rho-zCDP."""
-        return GaussianNoise(l2_sensitivity=self.l2_sensitivity, rho=self.rho)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimpleClipping(PrivateMethod):
+class SimpleClipping(MeanMethod):
     r"""Clip every record to an l2 ball, average, add Gaussian noise.
 
     Parameters
@@ -125,7 +109,7 @@ class SimpleClipping(PrivateMethod):
         ),
         example=EXAMPLE,
     )
-    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "gold"
     symbol = "square"
 
@@ -136,30 +120,14 @@ class SimpleClipping(PrivateMethod):
             is_printed = self.tuning == "theory" and setting.moment_order >= 2
             radius = (theorem_radius if is_printed else practical_radius)(setting, rho)
         check_level("radius", radius)
-        sensitivity = 2 * radius / setting.n
-        return ClippedPlan(
+        statistic = ClippedMean(radius=radius)
+        noise = GaussianNoise(l2_sensitivity=statistic.sensitivity(setting.n, setting.d), rho=rho)
+        return MeanPlan(
             setting=setting,
-            clip_radius=radius,
-            rho=rho,
-            l2_sensitivity=sensitivity,
-            noise_std=gaussian_noise_std(sensitivity, rho),
+            statistic=statistic,
+            noise=noise,
             answer_radius=projection_radius(setting, self.tuning, self.radius),
-        )
-
-    def release(
-        self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        value = ledger.release(
-            plan.noise,
-            clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
-            rng,
-            label="mean of clipped records",
-        )
-        return Release(
-            value=into_ball(value, plan.answer_radius),
-            ledger=ledger,
-            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+            diagnostics={"clip_radius": radius, "noise_std": noise.noise_std},
         )
 
 
@@ -170,8 +138,8 @@ def theorem_radius(setting: Setting, rho: float) -> float:
     :math:`R^* = \sqrt d M c_1^{-1/p}`, :math:`c_1 = \frac{4\sqrt\Lambda}{n\sqrt\rho} +
     \frac{8\Lambda}n`, :math:`\Lambda = d\ln 6 + \ln(2/\beta)`, at beta = 0.05.
     """
-    size = setting.d * math.log(6) + math.log(2 / FAILURE_PROBABILITY)
-    slope = 4 * math.sqrt(size / rho) / setting.n + 8 * size / setting.n
+    covering = equation_14_covering(setting.d, FAILURE_PROBABILITY)
+    slope = equation_14_slope(setting.n, rho, covering)
     moment = setting.constants.directional_moment
     return float(math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order))
 
@@ -203,8 +171,8 @@ def practical_radius(setting: Setting, rho: float) -> float:
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
-    log_t, least = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
+    log_t, minimum = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
     printed = theorem_radius(setting, rho)
-    if bulk**2 / setting.d + noise * (printed / scale) ** 2 < least:
+    if bulk**2 / setting.d + noise * (printed / scale) ** 2 < minimum:
         return printed
     return scale * (bulk + math.exp(log_t))

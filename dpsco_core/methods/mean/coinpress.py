@@ -1,29 +1,32 @@
 """CoinPress: Biswas, Dong, Kamath and Ullman (2020), as a reference."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BISWAS_2020, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
-    check_rows,
     gaussian_share,
-    into_ball,
     scaled_bound,
 )
 from dpsco_core.methods.mean.reading import Reading
-from dpsco_core.methods.mean.rounds import BEYOND, balls, descend, tail
+from dpsco_core.methods.mean.rounds import MISS_CHANCE, balls, descend, tail
 from dpsco_core.methods.mean.sentences import REFERENCES
+from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10
@@ -31,13 +34,26 @@ EARLY_SHARE = 0.25  # the share of all steps but the last
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoinPressPlan(Plan):
+class MeanInSmallerBalls(Statistic):
+    """The mean in a ball about the last answer, released step by step in smaller balls."""
+
     radii: tuple[float, ...]  # radii of the ball that records are projected on in each step
     rhos: tuple[float, ...]
 
+    label: ClassVar[str] = "mean of clipped records"
+
+    def estimate(
+        self,
+        rows: Rows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        return descend(Reading(rows), self.radii, self.rhos, ledger, rng, label=self.label), {}
+
 
 @dataclass(frozen=True, kw_only=True)
-class CoinPress(PrivateMethod):
+class CoinPress(MeanMethod):
     """Clip to a ball around the last estimate, average, add noise; each ball is smaller.
 
     See theory/adaptive-methods.md, 2.
@@ -112,7 +128,7 @@ class CoinPress(PrivateMethod):
         ok = scale is None or (math.isfinite(scale) and scale > 0)
         require(ok, "covariance_scale", "a positive number", scale)
 
-    def plan(self, setting: Setting) -> CoinPressPlan:
+    def plan(self, setting: Setting) -> MeanPlan[MeanInSmallerBalls, None]:
         rho = gaussian_share(setting, self.calibration)
         scale = self.covariance_scale or scaled_bound(setting)[0]
         plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]
@@ -121,7 +137,17 @@ class CoinPress(PrivateMethod):
         )
         for radius in radii:
             check_level("radius", radius)
-        return CoinPressPlan(setting=setting, radii=radii, rhos=rhos)
+        return MeanPlan(
+            setting=setting,
+            statistic=MeanInSmallerBalls(radii=radii, rhos=rhos),
+            noise=None,
+            answer_radius=setting.constants.mean_gradient_bound,
+            diagnostics={
+                "clip_radius": radii[-1],
+                "noise_std": gaussian_noise_std(2 * radii[-1] / setting.n, rhos[-1]),
+                "steps": float(len(radii)),
+            },
+        )
 
     def _steps(
         self, setting: Setting, rho: float, scale: float, steps: int
@@ -135,23 +161,6 @@ class CoinPress(PrivateMethod):
             failures = (*(whole / (steps - 1) for _ in range(steps - 1)), whole)
             reaches, likely = [tail(d, f / n) for f in failures], [tail(d, f) for f in failures]
         else:
-            reaches = likely = [tail(d, BEYOND)] * steps
-        far = setting.constants.mean_gradient_bound
-        return balls(n, far, scale, rhos, reaches=reaches, likely=likely)[0], rhos
-
-    def release(
-        self, rows: Rows, plan: CoinPressPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        centre = descend(
-            Reading(rows), plan.radii, plan.rhos, ledger, rng, label="mean of clipped records"
-        )
-        return Release(
-            value=into_ball(centre, plan.setting.constants.mean_gradient_bound),
-            ledger=ledger,
-            diagnostics={
-                "clip_radius": plan.radii[-1],
-                "noise_std": gaussian_noise_std(2 * plan.radii[-1] / rows.n, plan.rhos[-1]),
-                "steps": float(len(plan.radii)),
-            },
-        )
+            reaches = likely = [tail(d, MISS_CHANCE)] * steps
+        reach = setting.constants.mean_gradient_bound
+        return balls(n, reach, scale, rhos, reaches=reaches, likely=likely)[0], rhos

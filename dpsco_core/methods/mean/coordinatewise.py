@@ -3,88 +3,46 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
-from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_between
-from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_count,
     check_level,
     check_parts,
-    check_rows,
-    clipped_block_means,
     gaussian_share,
     hinge_bias,
-    into_ball,
     projection_radius,
     scaled_bound,
 )
 from dpsco_core.methods.mean.below_two import best_level, coordinate_costs
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
+from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import (
-    GaussianNoise,
-    LaplaceNoise,
-    gaussian_noise_std,
-    laplace_noise_scale,
-)
+from dpsco_core.privacy.mechanisms import GaussianNoise, LaplaceNoise
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import (
+    SMALLEST_THRESHOLD,
+    Noise,
+    algorithm_3_blocks,
+    corollary_4_2_threshold,
+)
 
-Noise = Literal["gaussian", "laplace"]
+MedianPlan = MeanPlan[MedianOfClippedMeans, GaussianNoise | LaplaceNoise]
 CLIPPED_ENTRIES = (
     "Clipped entries have a variance, and the threshold is the one at which a bound that is proven "
     "for p < 2 is least."
 )
-SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewisePlan(Plan):
-    threshold: float  # tau; entries are clipped to [-3 tau, 3 tau]
-    blocks: int  # m consecutive ones of b records; the remainder is dropped
-    block_size: int
-    coordinate_sensitivity: float  # largest change of one coordinate of the median
-    share: float  # rho (Gaussian) or epsilon (Laplace)
-    noise: float  # standard deviation (Gaussian) or scale (Laplace) per coordinate
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-
-    @property
-    def diagnostics(self) -> dict[str, float]:
-        return {"clip_limit": 3 * self.threshold, "blocks": self.blocks, "noise": self.noise}
-
-
-def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
-    r"""Largest change of a coordinate of Algorithm 3 when one record is replaced.
-
-    :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
-    median is the midpoint of two block means of which one can move. Both are attained.
-
-    Examples
-    --------
-    >>> median_sensitivity(10.0, 8, 100), median_sensitivity(10.0, 7, 100)
-    (0.3, 0.6)
-    """
-    require(blocks >= 1, "blocks", "a positive integer", blocks)
-    return (3 if blocks % 2 == 0 else 6) * threshold / block_size
-
-
-def printed_sensitivity(threshold: float, blocks: int, n: int) -> float:
-    r"""Return the paper's :math:`12\tau m/n` (Appendix B.3): valid, and 2 or 4 times too large."""
-    return 12 * threshold * blocks / n
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Coordinatewise(PrivateMethod):
+class _Coordinatewise(MeanMethod):
     """What the two versions share: all but the noise."""
 
     threshold: float | None = None
@@ -103,42 +61,51 @@ class _Coordinatewise(PrivateMethod):
     def __post_init__(self) -> None:
         check_count("blocks", self.blocks)
 
-    def plan(self, setting: Setting) -> CoordinatewisePlan:
-        n, d, gaussian = setting.n, setting.d, self.noise == "gaussian"
-        share = gaussian_share(setting, self.calibration) if gaussian else setting.laplace_epsilon
+    def plan(self, setting: Setting) -> MedianPlan:
+        n, d, is_gaussian = setting.n, setting.d, self.noise == "gaussian"
+        share = (
+            gaussian_share(setting, self.calibration) if is_gaussian else setting.laplace_epsilon
+        )
         blocks = self.blocks
         is_printed = self.tuning == "theory" and setting.moment_order >= 2
         if blocks is None:
             blocks = theory_blocks(d) if is_printed else 1
             blocks += blocks % 2 if is_printed and self.calibration == "tight" else 0
         check_parts("blocks", blocks, n)
-
-        def sensitivity(threshold: float) -> float:
-            if self.calibration == "paper":
-                return printed_sensitivity(threshold, blocks, n)
-            return median_sensitivity(threshold, blocks, n // blocks)
-
         threshold = self.threshold
         if threshold is None and is_printed:
             threshold = theory_threshold(setting, share, self.noise)
         elif threshold is None:
-            threshold = practical_threshold(setting, share, self.noise, sensitivity(1.0))
+            unit = self._statistic(1.0, blocks).coordinate_sensitivity(n)
+            threshold = practical_threshold(setting, share, self.noise, unit)
         check_level("threshold", threshold)
-        change = sensitivity(threshold)
-        if gaussian:
-            noise = gaussian_noise_std(math.sqrt(d) * change, share)
+        statistic = self._statistic(threshold, blocks)
+        noise: GaussianNoise | LaplaceNoise
+        if is_gaussian:
+            noise = GaussianNoise(l2_sensitivity=statistic.sensitivity(n, d), rho=share)
         else:
-            noise = laplace_noise_scale(d * change, share)
-        return CoordinatewisePlan(
+            change = d * statistic.coordinate_sensitivity(n)
+            noise = LaplaceNoise(l1_sensitivity=change, epsilon=share)
+        return MeanPlan(
             setting=setting,
-            threshold=threshold,
-            blocks=blocks,
-            block_size=n // blocks,
-            coordinate_sensitivity=change,
-            share=share,
+            statistic=statistic,
             noise=noise,
             answer_radius=projection_radius(setting, self.tuning, self.threshold),
+            diagnostics={
+                "clip_limit": 3 * threshold,
+                "blocks": blocks,
+                "noise": noise_scale(noise),
+            },
         )
+
+    def _statistic(self, threshold: float, blocks: int) -> MedianOfClippedMeans:
+        is_printed = self.calibration == "paper"
+        return MedianOfClippedMeans(threshold=threshold, blocks=blocks, printed=is_printed)
+
+
+def noise_scale(noise: GaussianNoise | LaplaceNoise) -> float:
+    """Return the standard deviation (Gaussian) or the scale (Laplace) of a coordinate."""
+    return noise.noise_std if isinstance(noise, GaussianNoise) else noise.noise_scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,21 +191,6 @@ class CoordinatewiseCDP(_Coordinatewise):
     colour = "teal"
     symbol = "diamond"
 
-    def release(
-        self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        value = ledger.release(
-            GaussianNoise(
-                l2_sensitivity=math.sqrt(plan.setting.d) * plan.coordinate_sensitivity,
-                rho=plan.share,
-            ),
-            median_of_clipped(rows, plan),
-            rng,
-            label="median of clipped block means",
-        )
-        value = into_ball(value, plan.answer_radius)
-        return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
-
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewisePure(_Coordinatewise):
@@ -305,30 +257,10 @@ class CoordinatewisePure(_Coordinatewise):
     symbol = "diamond-open"
     dashed = True
 
-    def release(
-        self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        value = ledger.release(
-            LaplaceNoise(
-                l1_sensitivity=plan.setting.d * plan.coordinate_sensitivity, epsilon=plan.share
-            ),
-            median_of_clipped(rows, plan),
-            rng,
-            label="median of clipped block means",
-        )
-        value = into_ball(value, plan.answer_radius)
-        return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
-
-
-def median_of_clipped(rows: Rows, plan: CoordinatewisePlan) -> Vector:
-    check_rows(rows, plan.setting)
-    means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
-    return np.asarray(np.median(means, axis=0))  # step 2.3, midpoint for even m
-
 
 def theory_blocks(d: int) -> int:
     r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil` at beta = 0.05 (Algorithm 3, step 1)."""
-    return math.ceil(4 * math.log(2 * d / FAILURE_PROBABILITY))
+    return math.ceil(algorithm_3_blocks(d, FAILURE_PROBABILITY))
 
 
 def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
@@ -336,10 +268,9 @@ def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
 
     :math:`(\sqrt\rho n/\sqrt d)^{1/p}` (Gaussian) or :math:`(\varepsilon n/d)^{1/p}` (Laplace).
     """
-    n, d = setting.n, setting.d
     scale, bound = scaled_bound(setting)
-    signal = math.sqrt(share / d) * n if noise == "gaussian" else share * n / d
-    rate = math.pow(signal, 1 / setting.moment_order)
+    order = setting.moment_order
+    rate = corollary_4_2_threshold(setting.n, setting.d, share, noise, order)
     return scale * max(rate, SMALLEST_THRESHOLD, (bound + 1) / 3)
 
 

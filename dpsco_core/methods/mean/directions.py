@@ -91,12 +91,12 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
     """Exact for d = 2 and many points: bisection on the level, one sort of arcs a level."""
     norms = np.linalg.norm(offsets, axis=1)
     angles = np.arctan2(offsets[:, 1], offsets[:, 0])
-    needed = len(offsets) - left_out
+    quorum = len(offsets) - left_out
     low, high = -float(norms.max()) - 1e-300, float(norms.max())
     best = 0.0  # the lowest level holds everywhere
     for _ in range(100):
         middle = (low + high) / 2
-        angle = _angle_in_arcs(norms, angles, middle, needed)
+        angle = _angle_in_arcs(norms, angles, middle, quorum)
         if angle is None:
             high = middle
         else:
@@ -106,40 +106,40 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
     return float(value[0]), direction
 
 
-def _angle_in_arcs(norms: Vector, angles: Vector, level: float, needed: int) -> float | None:
+def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> float | None:
     """Return an angle in at least `needed` of the arcs cos(t - angle) >= level/norm, or None."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(norms > 0, level / norms, math.copysign(2.0, level) if level else 0.0)
-    everywhere = int(np.sum((ratio <= -1) | ((norms == 0) & (level <= 0))))
-    if everywhere >= needed:
+    whole_circles = int(np.sum((ratio <= -1) | ((norms == 0) & (level <= 0))))
+    if whole_circles >= quorum:
         return 0.0
     partial = (ratio > -1) & (ratio <= 1) & (norms > 0)
     half = np.arccos(ratio[partial])
     start = np.mod(angles[partial] - half, 2 * math.pi)
     stop = start + 2 * half
     # Unroll the circle once: an arc that passes 2 pi also covers the beginning.
-    where = np.concatenate([start, start - 2 * math.pi, stop, stop - 2 * math.pi])
+    ends = np.concatenate([start, start - 2 * math.pi, stop, stop - 2 * math.pi])
     change = np.repeat([1.0, -1.0], 2 * len(start))
-    order = np.lexsort((-change, where))  # closed arcs: open before close at a tie
-    count = everywhere + np.cumsum(change[order])
-    inside = np.flatnonzero((count >= needed) & (where[order] >= 0) & (where[order] < 2 * math.pi))
-    return float(where[order][inside[0]]) if len(inside) else None
+    order = np.lexsort((-change, ends))  # closed arcs: open before close at a tie
+    count = whole_circles + np.cumsum(change[order])
+    places = np.flatnonzero((count >= quorum) & (ends[order] >= 0) & (ends[order] < 2 * math.pi))
+    return float(ends[order][places[0]]) if len(places) else None
 
 
 def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[float, Vector]:
     """Multi-start ascent for d >= 3 (heuristic; see the module)."""
     points, dimension = offsets.shape
     median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
-    some = offsets[: min(points, POINT_DIRECTIONS)]
+    points_themselves = offsets[: min(points, POINT_DIRECTIONS)]
     random = rng.standard_normal((RANDOM_DIRECTIONS, dimension))
-    starts = np.vstack([median, -median, mean, -mean, some, random])
+    starts = np.vstack([median, -median, mean, -mean, points_themselves, random])
     directions = _unit(starts[np.vecdot(starts, starts) > 0])
     values = quantile_of_projections(offsets, directions, left_out)
     directions = directions[np.argsort(values)[-ASCENTS:]]
     projections = directions @ offsets.T
     order = np.argsort(projections, axis=1)
-    each = np.arange(len(directions))
-    values = projections[each, order[:, left_out]]
+    rows = np.arange(len(directions))
+    values = projections[rows, order[:, left_out]]
     step = np.full((len(directions), 1), 1.0)
     width = max(1, points // 50)
     low, high = max(0, left_out - width), min(points, left_out + width + 1)
@@ -147,16 +147,16 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
         pull = np.add.reduce(offsets[order[:, low:high]], axis=1)
         pull -= np.vecdot(pull, directions)[:, None] * directions
         norms = np.sqrt(np.vecdot(pull, pull))[:, None]
-        moved = _unit(directions + step * (pull / np.where(norms > 0, norms, 1.0)))
-        projections = moved @ offsets.T
+        candidates = _unit(directions + step * (pull / np.where(norms > 0, norms, 1.0)))
+        projections = candidates @ offsets.T
         ranks = np.argsort(projections, axis=1)
-        new = projections[each, ranks[:, left_out]]
+        new = projections[rows, ranks[:, left_out]]
         better = new > values
         if better.all():
-            directions, values, order = moved, new, ranks
+            directions, values, order = candidates, new, ranks
             continue
-        for kept, fresh in ((directions, moved), (values, new), (order, ranks)):
-            kept[better] = fresh[better]
+        for target, source in ((directions, candidates), (values, new), (order, ranks)):
+            target[better] = source[better]
         step[~better] *= 0.6
     i = int(np.argmax(values))
     return float(values[i]), directions[i]

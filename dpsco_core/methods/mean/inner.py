@@ -44,7 +44,7 @@ def inner_is_enough(
     *,
     n: int,
     rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
-    beyond: float,  # how many rows are expected to be longer than the larger radius
+    crowd: float,  # how many rows are expected to be longer than the larger radius
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
@@ -58,11 +58,14 @@ def inner_is_enough(
         label="what lies beyond the smaller radius",
     )
     distance = max(0.0, float(noisy[0]))
-    first, second = overshoots(large / small, BEYOND_INNER * n / beyond)
+    overshoot, squared_overshoot = overshoots(large / small, BEYOND_INNER * n / crowd)
     # In units of gap/n: squares of radii may be beyond the doubles.
     nearness = gap / (large + small)
-    explained = 2 / rhos[0] + n * second
-    saved = nearness * n * (second + 2 * small / gap * first) + 2 * means.shape[1] / rhos[1]
+    explained = 2 / rhos[0] + n * squared_overshoot
+    saved = (
+        nearness * n * (squared_overshoot + 2 * small / gap * overshoot)
+        + 2 * means.shape[1] / rhos[1]
+    )
     return distance, distance / (gap / n) <= math.sqrt(explained + saved)
 
 
@@ -74,10 +77,10 @@ def overshoots(stretch: float, thinning: float) -> tuple[float, float]:
     """
     log = math.log(stretch)
     a = max(0.0, math.log(thinning) / log)
-    one, two = _integral(1 - a, log), _integral(2 - a, log)
+    linear, quadratic = _integral(1 - a, log), _integral(2 - a, log)
     return (
-        BEYOND_INNER * one / (stretch - 1),
-        2 * BEYOND_INNER * (two - one) / (stretch - 1) ** 2,
+        BEYOND_INNER * linear / (stretch - 1),
+        2 * BEYOND_INNER * (quadratic - linear) / (stretch - 1) ** 2,
     )
 
 

@@ -1,8 +1,10 @@
 """Instance-optimal mean estimation: Huang, Liang and Yi (2021), as a reference."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import ClassVar
 
 import numpy as np
 import scipy  # its `linalg` is imported on first use
@@ -11,12 +13,12 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     LARGEST_LEVEL,
     check_level,
-    check_rows,
     gaussian_share,
     into_ball,
     scaled_bound,
@@ -25,9 +27,10 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
 from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MEDIAN_SHARE = 0.25
@@ -39,19 +42,46 @@ MOST_CELLS = 1 << 18  # cells whose counts one pass over the records holds, for 
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptimalPlan(Plan):
+class MeanAboutMedians(Statistic):
+    """The mean of rows clipped to a private length, about medians of rotated coordinates."""
+
     median_rho: float  # rho of all medians
     norm_rho: float  # rho of the search for the norm
     release_rho: float
-    mean_bound: float  # what is released is projected on the ball of this
+    mean_bound: float  # the medians are projected on the ball of this
     limit: float  # medians are looked for between plus and minus this
     median_steps: int  # halvings of that range
     largest_radius: float  # the norm is looked for below this
     left_out: float  # k: about so many norms are to be above the radius
 
+    label: ClassVar[str] = "mean of clipped records"
+
+    def estimate(
+        self,
+        rows: Rows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        centre = into_ball(_centre(rows, self, ledger, rng), self.mean_bound)
+        radius = _norm_quantile(rows, self, centre, ledger, rng)
+        change = 2 * radius / rows.n
+        value = ledger.release(
+            GaussianNoise(l2_sensitivity=change, rho=self.release_rho),
+            clipped_sums(rows, (radius,), centre)[0] / rows.n,
+            rng,
+            label=self.label,
+        )
+        return centre + value, {
+            "clip_radius": radius,
+            "noise_std": gaussian_noise_std(change, self.release_rho),
+            "centre_norm": float(np.linalg.norm(centre)),
+            "target_count": self.left_out,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptimal(PrivateMethod):
+class InstanceOptimal(MeanMethod):
     r"""Rotate, subtract private medians, clip to a private quantile of the norms, average.
 
     See theory/adaptive-methods.md, 2.
@@ -122,7 +152,7 @@ class InstanceOptimal(PrivateMethod):
     colour = "brown"
     symbol = "hexagon"
 
-    def plan(self, setting: Setting) -> InstanceOptimalPlan:
+    def plan(self, setting: Setting) -> MeanPlan[MeanAboutMedians, None]:
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
         scale, bound = scaled_bound(setting)
@@ -131,9 +161,8 @@ class InstanceOptimal(PrivateMethod):
         largest = practical_radius(setting, release)
         check_level("radius", largest)
         check_level("least radius", largest / 2**NORM_STEPS)
-        wanted = math.sqrt(2 * d / release) + 2 * math.sqrt(NORM_STEPS / (2 * norm))
-        return InstanceOptimalPlan(
-            setting=setting,
+        aim = math.sqrt(2 * d / release) + 2 * math.sqrt(NORM_STEPS / (2 * norm))
+        statistic = MeanAboutMedians(
             median_rho=medians,
             norm_rho=norm,
             release_rho=release,
@@ -141,84 +170,70 @@ class InstanceOptimal(PrivateMethod):
             limit=(bound + 1) * scale,
             median_steps=min(math.ceil(math.log2(2 * (bound + 1) * FINENESS)), MOST_STEPS),
             largest_radius=largest,
-            left_out=min(wanted, n / 2),
+            left_out=min(aim, n / 2),
         )
-
-    def release(
-        self, rows: Rows, plan: InstanceOptimalPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        centre = into_ball(_centre(rows, plan, ledger, rng), plan.mean_bound)
-        radius = _norm_quantile(rows, plan, centre, ledger, rng)
-        sensitivity = 2 * radius / rows.n
-        value = ledger.release(
-            GaussianNoise(l2_sensitivity=sensitivity, rho=plan.release_rho),
-            clipped_sums(rows, (radius,), centre)[0] / rows.n,
-            rng,
-            label="mean of clipped records",
-        )
-        return Release(
-            value=into_ball(centre + value, plan.mean_bound),
-            ledger=ledger,
-            diagnostics={
-                "clip_radius": radius,
-                "noise_std": gaussian_noise_std(sensitivity, plan.release_rho),
-                "centre_norm": float(np.linalg.norm(centre)),
-                "target_count": plan.left_out,
-            },
+        return MeanPlan(
+            setting=setting,
+            statistic=statistic,
+            noise=None,
+            answer_radius=statistic.mean_bound,
         )
 
 
 def _centre(
-    rows: Rows, plan: InstanceOptimalPlan, ledger: Ledger, rng: np.random.Generator
+    rows: Rows, shares: MeanAboutMedians, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     """Return the medians of the rotated coordinates, rotated back, shape (d,)."""
     size = 1 << (rows.d - 1).bit_length()
     signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)  # look at no record
-    low, width = np.full(size, -plan.limit), 2 * plan.limit
-    most = max(1, (MOST_CELLS // size).bit_length() - 1)
-    for done in range(0, plan.median_steps, most):
-        steps = min(most, plan.median_steps - done)
+    low, width = np.full(size, -shares.limit), 2 * shares.limit
+    most_halvings = max(1, (MOST_CELLS // size).bit_length() - 1)
+    for halvings in range(0, shares.median_steps, most_halvings):
+        steps = min(most_halvings, shares.median_steps - halvings)
         cells = 2**steps
         width /= cells
         # How many are below each cell's upper end: all that the next halvings may ask for.
         part = partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
-        below = rows.total(part).reshape(size, cells)
+        counts = rows.total(part).reshape(size, cells)
         place = np.zeros(size, dtype=np.intp)
         for step in range(1, steps + 1):
             middle = place + cells // 2**step
             noisy = ledger.release(  # each count moves by at most 1
                 GaussianNoise(
-                    l2_sensitivity=math.sqrt(size), rho=plan.median_rho / plan.median_steps
+                    l2_sensitivity=math.sqrt(size), rho=shares.median_rho / shares.median_steps
                 ),
-                below[np.arange(size), middle - 1],
+                counts[np.arange(size), middle - 1],
                 rng,
                 label="counts for medians",
             )
             place = np.where(noisy < rows.n / 2, middle, place)
         low = low + place * width
-    back = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
-    return np.asarray(back[: rows.d])
+    medians = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
+    return np.asarray(medians[: rows.d])
 
 
 def _norm_quantile(
-    rows: Rows, plan: InstanceOptimalPlan, centre: Vector, ledger: Ledger, rng: np.random.Generator
+    rows: Rows,
+    shares: MeanAboutMedians,
+    centre: Vector,
+    ledger: Ledger,
+    rng: np.random.Generator,
 ) -> float:
     """Return a radius above which about k of the norms lie."""
     cells = 2**NORM_STEPS
-    radii = plan.largest_radius * (np.arange(cells, 0, -1) / cells)
+    radii = shares.largest_radius * (np.arange(cells, 0, -1) / cells)
     counts = norm_counts(rows, radii, centre)[::-1]  # at the radius (i + 1)/cells of the largest
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
-        beyond = ledger.release(
-            GaussianNoise(l2_sensitivity=1.0, rho=plan.norm_rho / NORM_STEPS),
+        count = ledger.release(
+            GaussianNoise(l2_sensitivity=1.0, rho=shares.norm_rho / NORM_STEPS),
             counts[middle - 1 : middle],
             rng,
             label="counts of norms",
         )
-        low, high = (middle, high) if float(beyond[0]) > plan.left_out else (low, middle)
-    return float(plan.largest_radius * (high / cells))
+        low, high = (middle, high) if float(count[0]) > shares.left_out else (low, middle)
+    return float(shares.largest_radius * (high / cells))
 
 
 def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: int) -> Vector:

@@ -3,61 +3,35 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import scipy  # its `sparse` comes when it is first used
-from numpy.typing import NDArray
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_count,
     check_level,
     check_parts,
-    check_rows,
-    clipped_parts,
-    into_ball,
     zhao_share,
 )
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
-from dpsco_core.methods.mean.directions import walk_to_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
+from dpsco_core.methods.statistics import DeepPointOfGroups, DeepPointOfSecretGroups
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import (
-    GaussianNoise,
-    Mechanism,
-    ShuffledGaussian,
-    gaussian_noise_std,
-)
+from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.zhao import lemma_6_groups
 
 PRACTICAL_GROUPS = 8
+DeepPointPlan = MeanPlan[DeepPointOfGroups, GaussianNoise | ShuffledGaussian]
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativePlan(Plan):
-    clip_radius: float  # R
-    groups: int  # k, of m records each
-    group_size: int
-    left_out: int  # the direction search asks for `groups - left_out` projections
-    rho: float  # spent by each group, and, in the parallel mode, by all of them together
-    l2_sensitivity: float  # 2R/m, of one group mean
-    noise_std: float  # per group and coordinate
-    inner_steps: int  # at most so many steps of the walk
-    amplification: ShuffleAmplification | None  # None: parallel composition
-    group_radius: float  # r_0 of Lemma 6; infinite if its hypotheses fail
-
-
-@dataclass(frozen=True, kw_only=True)
-class IterativeUpdating(PrivateMethod):
+class IterativeUpdating(MeanMethod):
     r"""Noisy means of k random groups, then a walk to a deep point among them.
 
     Parameters
@@ -160,8 +134,10 @@ class IterativeUpdating(PrivateMethod):
     )
     stage = Stage(
         records=1,
-        clip=("radius", "clip_radius"),
-        splits=(Split(function=f"{__name__}.clipped_group_means", told="groups"),),
+        clip=("radius", "radius"),
+        splits=(
+            Split(function="dpsco_core.methods.mean.groups.clipped_group_means", told="groups"),
+        ),
         small=SmallRun(fields={"groups": 4}),
         others={
             "shuffled": SmallRun(
@@ -177,7 +153,7 @@ class IterativeUpdating(PrivateMethod):
         ok = self.quantile is None or 0.5 < self.quantile < 1
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
-    def plan(self, setting: Setting) -> IterativePlan:
+    def plan(self, setting: Setting) -> DeepPointPlan:
         n, theory = setting.n, self.tuning == "theory"
         rho = zhao_share(setting, self.calibration)
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
@@ -192,148 +168,50 @@ class IterativeUpdating(PrivateMethod):
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, rho / groups)
         check_level("radius", radius)
-        sensitivity = 2 * radius / (n // groups)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
-        noise = gaussian_noise_std(sensitivity, rho)
-        bound = setting.constants.mean_gradient_bound
-        length = walk_length(setting, r0) if theory else practical_length(bound, setting.d, noise)
-        return IterativePlan(
-            setting=setting,
-            clip_radius=radius,
+        statistic = DeepPointOfGroups(
+            radius=radius,
             groups=groups,
-            group_size=n // groups,
-            left_out=left_out(groups, quantile),
-            rho=rho,
-            l2_sensitivity=sensitivity,
-            noise_std=noise,
-            inner_steps=length,
-            amplification=amplification,
-            group_radius=r0,
+            quantile=quantile,
+            bound=setting.constants.mean_gradient_bound,
+            walk=walk_length(setting, r0) if theory else None,
         )
-
-    def release(
-        self, rows: Rows, plan: IterativePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        noise: GaussianNoise | ShuffledGaussian
-        if plan.amplification is None:
-            label = "means of disjoint groups"
-            noise = GaussianNoise(
-                l2_sensitivity=plan.l2_sensitivity, rho=plan.rho, disjoint_blocks=plan.groups
-            )
-        else:
-            label = "means of secret random groups"
-            noise = ShuffledGaussian(
-                l2_sensitivity=plan.l2_sensitivity, amplification=plan.amplification
-            )
-        search = Search(left_out=plan.left_out, steps=plan.inner_steps)
-        centre = deep_point(
-            rows, plan.groups, plan.clip_radius, noise, search, ledger, rng, label=label
-        )
-        bound = plan.setting.constants.mean_gradient_bound
-        return Release(
-            value=into_ball(centre, bound),
-            ledger=ledger,
+        if amplification is not None:
+            statistic = DeepPointOfSecretGroups(**vars(statistic), amplification=amplification)
+        noise = statistic.noise(n, setting.d, rho)
+        return MeanPlan(
+            setting=setting,
+            statistic=statistic,
+            noise=noise,
             diagnostics={
-                "clip_radius": plan.clip_radius,
-                "groups": plan.groups,
-                "noise_std": plan.noise_std,
-                "group_radius": plan.group_radius,
+                "clip_radius": radius,
+                "groups": groups,
+                "noise_std": noise.noise_std,
+                "group_radius": r0,
             },
-            notes=vacuous(plan, bound),
+            notes=vacuous(groups, r0, statistic.bound),
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """How a deep point is looked for among the noisy means."""
-
-    left_out: int  # k minus the number of projections that must lie beyond
-    steps: int  # at most so many steps of the walk
-
-
-def deep_point(
-    rows: Rows,
-    groups: int,
-    radius: float,
-    noise: Mechanism[Vector],  # what hides a record in the means, one row each
-    search: Search,
-    ledger: Ledger,
-    rng: np.random.Generator,
-    *,
-    label: str,
-) -> Vector:
-    """Release the clipped means of secret groups, and return a point deep among them, (d,)."""
-    group = secret_groups(rows.n, groups, rng)  # step 1
-    means = clipped_group_means(rows, group, groups, radius)  # step 2
-    noisy = ledger.release(noise, means, rng, label=label)  # step 3
-    return walk_to_centre(noisy, search.left_out, search.steps, rng)  # steps 4, 5
-
-
-def left_out(groups: int, quantile: float) -> int:
-    """Return how many of the projections on a direction need not lie beyond."""
-    return math.floor((1 - quantile) * groups + 1e-9)
-
-
-def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return the group of every record, shape (n,): a fresh uniformly random split of the records.
-
-    It is independent of the data and secret: privacy by amplification is void if it is released.
-    Each group has n // groups records; the others are left out at random, in "group" `groups`.
-    """
-    size = n // groups
-    group = np.full(n, groups, dtype=np.int32)
-    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
-    rng.shuffle(group)
-    return group
-
-
-def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
-    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
-
-    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
-    with one entry a record, its weight, in the row of its group; of many groups, those there alone.
-    """
-    sums, low = np.zeros((groups + 1, rows.d)), 0
-    few = groups < rows_per_block(rows.d)
-    for safe, weights in clipped_parts(rows, radius):
-        place = group[low : low + len(safe)]
-        if few:
-            sums += _sums_by_place(safe, weights, place, groups + 1)
-        else:
-            there, among = np.unique(place, return_inverse=True)
-            sums[there] += _sums_by_place(safe, weights, among, len(there))
-        low += len(safe)
-    sums /= rows.n // groups
-    return sums[:groups]
-
-
-def _sums_by_place(
-    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
-) -> Vector:
-    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
-    return np.asarray(scipy.sparse.csc_array(entries, shape=(count, len(rows))) @ rows)
-
-
-def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
+def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
     """Return a sentence where Theorem 5 says nothing about a run."""
-    if 4 * plan.group_radius < mean_bound:
+    if 4 * r0 < mean_bound:
         return ()
-    why = (
-        f"4 r0 = {4 * plan.group_radius:.3g} is not below the bound {mean_bound:.3g} on the mean, "
+    reason = (
+        f"4 r0 = {4 * r0:.3g} is not below the bound {mean_bound:.3g} on the mean, "
         "so returning 0 is as good in theory."
     )
-    if math.isinf(plan.group_radius):
-        why = (
-            f"its proof needs more than {plan.groups} groups at this quantile. Privacy holds all "
+    if math.isinf(r0):
+        reason = (
+            f"its proof needs more than {groups} groups at this quantile. Privacy holds all "
             "the same."
         )
-    return (f"Theorem 5 says nothing here: {why}",)
+    return (f"Theorem 5 says nothing here: {reason}",)
 
 
 def theory_groups() -> int:
     r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
-    return math.ceil(800 * math.log(1 / FAILURE_PROBABILITY))
+    return math.ceil(lemma_6_groups(FAILURE_PROBABILITY))
 
 
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
@@ -359,19 +237,6 @@ def walk_length(setting: Setting, r0: float) -> int:
     if not distance > 4 * r0:
         return 1
     return math.ceil(2 * math.log(distance / (4 * r0)) / math.log(256 / 233))
-
-
-def practical_length(bound: float, d: int, noise_std: float) -> int:
-    r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
-
-    From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
-    mean, and 16 more that look for the deepest point: at least 30, at most 60.
-    """
-    apart = bound / (noise_std * math.sqrt(d))
-    if math.isinf(apart):
-        return 60
-    far = math.log(max(apart, 1.0)) / math.log(4 / 3)
-    return min(max(math.ceil(far) + 16, 30), 60)
 
 
 def _best_amplification(

@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
-from dpsco_core.methods.mean.lengths import less, norms_about, places_among
+from dpsco_core.methods.mean.lengths import differences, norms_about, places_among
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 
 SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
-ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
+ENOUGH_SHARE = 0.85  # a share of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # a step in the logarithm of the radius
 WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
-FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
+# A share of a block's rows: so many are cheaper to copy than to multiply all again.
+FEW_SHARE = 1 / 8
 # The share of a radius up to which a centre is near 0: few rows of the ball are nearer to such a
 # centre than 0 is.
-NEAR = 1 / 4
+NEAR_SHARE = 1 / 4
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
@@ -58,27 +59,27 @@ def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) ->
 
 
 def norm_counts(
-    rows: Rows, radii: Vector, centre: Vector | None = None, kept: Vector | None = None
+    rows: Rows, radii: Vector, centre: Vector | None = None, stored: Vector | None = None
 ) -> Vector:
     """Return how many rows, less the centre, are longer than each of falling radii, shape (J,).
 
-    A row that is not finite counts as 0. Norms are written into `kept`, for `clipped_sums`.
+    A row that is not finite counts as 0. Norms are written into `stored`, for `clipped_sums`.
     """
-    return rows.total(partial(_norm_counts, radii=radii, centre=centre, kept=kept))
+    return rows.total(partial(_norm_counts, radii=radii, centre=centre, stored=stored))
 
 
-def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, kept: Vector | None) -> Vector:
+def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vector | None) -> Vector:
     places = places_among(radii[::-1].copy())
-    above, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
-    near = near_centre(centre, NEAR * float(radii[0]))
-    for part in _centred(rows, centre) if near is None else _measured(rows, near):
-        if kept is not None:
+    tallies, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
+    small_centre = near_centre(centre, NEAR_SHARE * float(radii[0]))
+    for part in _centred(rows, centre) if small_centre is None else _measured(rows, small_centre):
+        if stored is not None:
             norms = row_norms(part.base) if part.norms is None else part.norms
-            kept[low : low + len(norms)] = norms
+            stored[low : low + len(norms)] = norms
             part = Factors(part.base, norms=norms)
             low += len(norms)
-        above += np.bincount(places(factor_norms(part)), minlength=len(above))
-    return above_each(above)
+        tallies += np.bincount(places(factor_norms(part)), minlength=len(tallies))
+    return above_each(tallies)
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
@@ -100,38 +101,42 @@ def factor_norms(part: Factors) -> Vector:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return np.where(sound, sizes * norms, 0.0)
     if len(norms) and norms.max() == math.inf:
-        norms, far = norms.copy(), np.flatnonzero(norms == math.inf)
-        norms[far[~np.isfinite(part.base[far]).all(axis=1)]] = 0.0
+        norms, infinite = norms.copy(), np.flatnonzero(norms == math.inf)
+        norms[infinite[~np.isfinite(part.base[infinite]).all(axis=1)]] = 0.0
     return norms
 
 
 def clipped_sums(
-    rows: Rows, radii: tuple[float, ...], centre: Vector | None = None, kept: Vector | None = None
+    rows: Rows, radii: tuple[float, ...], centre: Vector | None = None, stored: Vector | None = None
 ) -> Vector:
     """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d)."""
-    return rows.total(partial(_clipped_sums, radii=radii, centre=centre, kept=kept))
+    return rows.total(partial(_clipped_sums, radii=radii, centre=centre, stored=stored))
 
 
 def _clipped_sums(
-    rows: Rows, radii: tuple[float, ...], centre: Vector | None, kept: Vector | None
+    rows: Rows, radii: tuple[float, ...], centre: Vector | None, stored: Vector | None
 ) -> Vector:
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
     # Norms that are kept need no differences; sums keep their digits up to the radius itself.
-    near = near_centre(centre, min(radii) * (NEAR if kept is None else 1.0))
+    small_centre = near_centre(centre, min(radii) * (NEAR_SHARE if stored is None else 1.0))
     shares = np.zeros(len(radii))  # how often sums hold the centre, if it was not subtracted
-    for part in _centred(rows, centre, kept) if near is None else _measured(rows, near, kept):
+    for part in (
+        _centred(rows, centre, stored)
+        if small_centre is None
+        else _measured(rows, small_centre, stored)
+    ):
         norms = row_norms(part.base) if part.norms is None else part.norms
         if part.coefficients is None and norms.max() <= LARGEST_LEVEL:
-            _add_projected(totals, shares, part.base, norms, levels, is_cached=kept is None)
+            _add_projected(totals, shares, part.base, norms, levels, is_cached=stored is None)
             continue
-        base = part.base if near is None else less(part.base, near)
+        base = part.base if small_centre is None else differences(part.base, small_centre)
         for total, radius in zip(totals, radii, strict=True):
             if part.coefficients is None:
                 safe, weights = clip_to_ball(base, radius)
             else:
                 safe, weights = clip_scaled(base, part.coefficients, norms, radius)
             total += weights @ safe
-    return totals if near is None else totals - shares[:, None] * near
+    return totals if small_centre is None else totals - shares[:, None] * small_centre
 
 
 def _add_projected(
@@ -148,22 +153,22 @@ def _add_projected(
     Rows in the smaller of two balls are the same in both: where few are outside of it, only those
     are added again.
     """
-    total, share, last = np.zeros(base.shape[1]), 0.0, 0.0
-    far = np.arange(len(base))
+    total, share, level_before = np.zeros(base.shape[1]), 0.0, 0.0
+    places_beyond = np.arange(len(base))
     for place in np.argsort(levels):
         level = float(levels[place])
-        if last == 0.0 or len(far) > FEW * len(base):
+        if level_before == 0.0 or len(places_beyond) > FEW_SHARE * len(base):
             weights = ball_weights(norms, level)
             total = _weighted_sum(weights, base, is_cached=is_cached)
             share, is_cached = float(weights.sum()), True
-        elif len(far):
-            own = norms[far]
-            change = ball_weights(own, level) - last / own
-            total = total + change @ base[far]
+        elif len(places_beyond):
+            lengths = norms[places_beyond]
+            change = ball_weights(lengths, level) - level_before / lengths
+            total = total + change @ base[places_beyond]
             share += float(change.sum())
         totals[place] += total
         shares[place] += share
-        last, far = level, np.flatnonzero(norms > level)
+        level_before, places_beyond = level, np.flatnonzero(norms > level)
 
 
 def _weighted_sum(weights: Vector, base: Vector, *, is_cached: bool) -> Vector:
@@ -178,7 +183,7 @@ def wider_is_better(
     *,
     n: int,
     rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
-    between: float,  # how many rows are expected to lie between the radii
+    crowd: float,  # how many rows are expected to lie between the radii
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
@@ -193,8 +198,8 @@ def wider_is_better(
     distance = max(0.0, float(noisy[0]))
     # In units of gap/n: squares of radii may be beyond the doubles.
     cost = 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
-    least = math.sqrt(cost + 2 * between) + SURE * math.sqrt(2 / rhos[0])
-    return distance, distance / (gap / n) > least
+    threshold = math.sqrt(cost + 2 * crowd) + SURE * math.sqrt(2 / rhos[0])
+    return distance, distance / (gap / n) > threshold
 
 
 def ball_weights(norms: Vector, radius: float) -> Vector:
@@ -202,39 +207,39 @@ def ball_weights(norms: Vector, radius: float) -> Vector:
     return np.asarray(radius / np.maximum(norms, radius))
 
 
-def near_centre(centre: Vector | None, most: float) -> Vector | None:
+def near_centre(centre: Vector | None, limit: float) -> Vector | None:
     """Return a centre that is so near 0 that it is subtracted last, from norms and from sums.
 
     It depends on released numbers alone, so that it is the same for neighbouring data.
     """
-    if centre is None or not centre.any() or row_norms(centre[None])[0] > most:
+    if centre is None or not centre.any() or row_norms(centre[None])[0] > limit:
         return None
     return centre
 
 
-def _measured(rows: Rows, centre: Vector, kept: Vector | None = None) -> Iterator[Factors]:
+def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Iterator[Factors]:
     """Yield the rows as they are, with their norms about a centre."""
     low = 0
     for block in rows.blocks():
-        norms = norms_about(block, centre) if kept is None else kept[low : low + len(block)]
+        norms = norms_about(block, centre) if stored is None else stored[low : low + len(block)]
         low += len(block)
         yield Factors(block, norms=norms)
 
 
-def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> Iterator[Factors]:
-    """Yield the rows less a centre, with their norms if kept, in the same memory each time."""
-    if centre is None and kept is None:
+def _centred(rows: Rows, centre: Vector | None, stored: Vector | None = None) -> Iterator[Factors]:
+    """Yield the rows less a centre, with their norms if stored, in the same memory each time."""
+    if centre is None and stored is None:
         yield from rows.factors()
         return
     if centre is not None and not centre.any():
         centre = None  # a row less 0, as in the first round, is that row to the last bit
     space, low = np.empty((0, rows.d)), 0
     for block in rows.blocks():
-        own = None if kept is None else kept[low : low + len(block)]
+        lengths = None if stored is None else stored[low : low + len(block)]
         low += len(block)
         if centre is not None:
             if len(space) < len(block):
                 space = np.empty((len(block), rows.d))
             with np.errstate(over="ignore", invalid="ignore"):
                 block = np.subtract(block, centre, out=space[: len(block)])
-        yield Factors(block, norms=own)
+        yield Factors(block, norms=lengths)

@@ -21,17 +21,17 @@ def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
     share them, as on a ladder, a table and one comparison say it exactly: a third of the time of a
     search. Norms are not negative, and not NaN.
     """
-    first, last = (int(bits) >> FIRST_BITS for bits in radii[[0, -1]].view(np.int64))
-    starts = np.arange(first - 1, last + 3, dtype=np.int64) << FIRST_BITS
-    below = np.searchsorted(radii, starts.view(np.float64))
-    ends = np.append(radii, math.inf)[below]
-    if np.diff(below).max() > 1:
+    lowest, highest = (int(bits) >> FIRST_BITS for bits in radii[[0, -1]].view(np.int64))
+    starts = np.arange(lowest - 1, highest + 3, dtype=np.int64) << FIRST_BITS
+    counts_below = np.searchsorted(radii, starts.view(np.float64))
+    ends = np.append(radii, math.inf)[counts_below]
+    if np.diff(counts_below).max() > 1:
         return lambda norms: np.asarray(np.searchsorted(radii, norms), dtype=np.intp)
 
     def places(norms: Vector) -> NDArray[np.intp]:
         bits = norms.view(np.int64) >> FIRST_BITS
-        bits -= first - 1
-        index: NDArray[np.intp] = below.take(bits, mode="clip")
+        bits -= lowest - 1
+        index: NDArray[np.intp] = counts_below.take(bits, mode="clip")
         index += ends.take(bits, mode="clip") < norms
         return index
 
@@ -58,18 +58,18 @@ def norms_from_products(
 ) -> Vector:
     """As `norms_about`, from what is known of the rows already."""
     square = float(centre @ centre)
-    least = max(square, 1e-250)
+    threshold = max(square, 1e-250)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         products += squares
         products += square
         norms: Vector = np.sqrt(np.maximum(products, 0.0))
-    if not (products.min() >= least and squares.max() <= 1e300):  # a NaN is neither
-        close = np.flatnonzero(~((products >= least) & (squares <= 1e300)))
-        norms[close] = row_norms(less(take(close), centre))
+    if not (products.min() >= threshold and squares.max() <= 1e300):  # a NaN is neither
+        close = np.flatnonzero(~((products >= threshold) & (squares <= 1e300)))
+        norms[close] = row_norms(differences(take(close), centre))
     return norms
 
 
-def less(block: Vector, centre: Vector) -> Vector:
+def differences(block: Vector, centre: Vector) -> Vector:
     """Return rows less a centre, which may be beyond the doubles."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(block - centre)

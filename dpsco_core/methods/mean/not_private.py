@@ -2,24 +2,27 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Method, MethodCost, Plan, Release
+from dpsco_core.methods.average import Averaging, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     block_means,
     check_count,
     check_parts,
-    check_rows,
     sum_of_rows,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND, OVER_N
+from dpsco_core.methods.statistics import PublicStatistic
 from dpsco_core.methods.story import Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
+from dpsco_core.statements.kamath import algorithm_3_blocks
 
 NO_MEAN_SQUARE = (
     "Below p = 2 the mean square error of the sample mean may be infinite: averages of its error "
@@ -28,7 +31,29 @@ NO_MEAN_SQUARE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleMean(Method):
+class MeanOfRows(PublicStatistic):
+    """The mean of the rows, which one row may move anywhere."""
+
+    label: ClassVar[str] = "mean of records"
+
+    def value(self, rows: Rows) -> Vector:
+        return rows.total(sum_of_rows) / rows.n
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOfBlockMeans(PublicStatistic):
+    """Of every coordinate, the median of the means of consecutive blocks."""
+
+    blocks: int  # the remainder is dropped
+
+    label: ClassVar[str] = "median of block means"
+
+    def value(self, rows: Rows) -> Vector:
+        return np.asarray(np.median(block_means(rows, self.blocks, sum_of_rows), axis=0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleMean(Averaging):
     r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
     reads = "summed"
@@ -66,22 +91,13 @@ class SampleMean(Method):
     colour = "grey"
     symbol = "circle"
 
-    def plan(self, setting: Setting) -> Plan:
-        return Plan(setting=setting)
-
-    def release(self, rows: Rows, plan: Plan, ledger: Ledger, rng: np.random.Generator) -> Release:
-        notes = (NO_MEAN_SQUARE,) if plan.setting.moment_order < 2 else ()
-        return Release(value=rows.total(sum_of_rows) / rows.n, ledger=ledger, notes=notes)
+    def plan(self, setting: Setting) -> MeanPlan[MeanOfRows, None]:
+        notes = (NO_MEAN_SQUARE,) if setting.moment_order < 2 else ()
+        return MeanPlan(setting=setting, statistic=MeanOfRows(), noise=None, notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfMeansPlan(Plan):
-    blocks: int  # so many consecutive ones
-    block_size: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class MedianOfMeans(Method):
+class MedianOfMeans(Averaging):
     r"""Split into m blocks, average each, take the median in every coordinate; not private."""
 
     # number m of blocks; :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05 if not given, at most
@@ -133,16 +149,15 @@ class MedianOfMeans(Method):
     def __post_init__(self) -> None:
         check_count("blocks", self.blocks)
 
-    def plan(self, setting: Setting) -> MedianOfMeansPlan:
+    def plan(self, setting: Setting) -> MeanPlan[MedianOfBlockMeans, None]:
         blocks = self.blocks
         if blocks is None:
-            blocks = min(setting.n, math.ceil(4 * math.log(2 * setting.d / FAILURE_PROBABILITY)))
+            printed = math.ceil(algorithm_3_blocks(setting.d, FAILURE_PROBABILITY))
+            blocks = min(setting.n, printed)
         check_parts("blocks", blocks, setting.n)
-        return MedianOfMeansPlan(setting=setting, blocks=blocks, block_size=setting.n // blocks)
-
-    def release(
-        self, rows: Rows, plan: MedianOfMeansPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        value = np.median(block_means(rows, plan.blocks, sum_of_rows), axis=0)
-        return Release(value=value, ledger=ledger, diagnostics={"blocks": plan.blocks})
+        return MeanPlan(
+            setting=setting,
+            statistic=MedianOfBlockMeans(blocks=blocks),
+            noise=None,
+            diagnostics={"blocks": blocks},
+        )

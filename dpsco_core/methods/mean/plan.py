@@ -1,20 +1,21 @@
 """PLAN: private scales of the coordinates, rescaled rows, and adaptive clipping of those."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean
 from dpsco_core.methods.mean.base import (
     check_level,
-    check_rows,
     gaussian_share,
     into_ball,
     scaled_bound,
@@ -23,10 +24,11 @@ from dpsco_core.methods.mean.rounds import plan_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.mean.shares import Mode, look_shares
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
@@ -36,25 +38,51 @@ LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RescaledPlan(Plan):
-    fine: AdaptivePlan  # the run on rescaled rows, but for its radius and its bounds
-    mean_bound: float  # the answer is projected on the ball of this
-    scale_rho: float = 0.0  # rho of the look at the scales; 0 if none is taken
-    lowest: float = 0.0  # logarithms to base 2 are clipped between this and `OCTAVES` above it
+class RescaledMean(Statistic):
+    """Private scales of the coordinates, and the adaptively clipped mean of rows over them."""
+
+    fine: AdaptiveMean  # the mean of the rescaled rows, but for its radius and its bounds
+    scale: float  # a bound on the spread of a coordinate
+    scale_rho: float  # rho of the look at the scales
+
+    label: ClassVar[str] = "logarithms of the coordinates' spreads"
 
     @property
-    def pairs(self) -> int:
-        """Number of pairs of records, whose differences are looked at."""
-        return self.setting.n // 2
+    def lowest(self) -> float:
+        """Logarithms to base 2 are clipped between this and `OCTAVES` above it."""
+        return math.log2(self.scale) + 1 - OCTAVES
 
-    @property
-    def l2_sensitivity(self) -> float:
-        """Of the mean logarithms: a record is in one pair, and moves each coordinate of that."""
-        return OCTAVES * math.sqrt(self.setting.d) / self.pairs
+    def sensitivity(self, n: int, d: int) -> float:
+        """Return that of the mean logarithms.
+
+        A record is in one of n // 2 pairs, and moves each coordinate of that.
+        """
+        return OCTAVES * math.sqrt(d) / (n // 2)
+
+    def estimate(
+        self,
+        rows: DenseRows,
+        noise: Mechanism[Vector] | None,
+        ledger: Ledger,
+        rng: np.random.Generator,
+    ) -> tuple[Vector, Mapping[str, float]]:
+        change = self.sensitivity(rows.n, rows.d)
+        mechanism = GaussianNoise(l2_sensitivity=change, rho=self.scale_rho)
+        logarithms = mean_logarithms(rows, self.lowest, rows.n // 2)
+        noisy = ledger.release(mechanism, logarithms, rng, label=self.label)
+        weights = weights_of(noisy, mechanism.noise_std, self.lowest)
+        fine = stretched(self.fine, self.scale, weights)
+        value, diagnostics = fine.estimate(MappedRows(rows, _Divided(weights)), None, ledger, rng)
+        return weights * into_ball(value, fine.mean_bound), {
+            **diagnostics,
+            # the root mean square of the coordinates' noise, after the rescaling is undone
+            "noise_std": diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
+            "least_weight": float(weights.min()),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
-class RescaledClipping(PrivateMethod):
+class RescaledClipping(MeanMethod):
     """Rescale the coordinates by private scales, then clip adaptively.
 
     See theory/unequal-coordinates.md, 2. At equal scales it comes to `AdaptiveClipping` on nine
@@ -144,25 +172,26 @@ class RescaledClipping(PrivateMethod):
     symbol = "diamond"
     dashed = True
 
-    def plan(self, setting: Setting) -> RescaledPlan:
+    def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean | RescaledMean, None]:
         gaussian_share(setting, self.calibration)  # refuses a pure budget
-        bound = setting.constants.mean_gradient_bound
-        alone = RescaledPlan(
-            setting=setting, fine=self._fine(self.mode).plan(setting), mean_bound=bound
-        )
-        if alone.fine.mode == "blind" or setting.d == 1 or setting.n < 2:
-            return alone
-        inner = alone.fine.inner_rho > 0
-        rho = self._total_rho(setting, alone.fine.mode, inner)
+        unscaled = self._fine(self.mode).plan(setting)
+        mode = unscaled.statistic.mode
+        if mode == "blind" or setting.d == 1 or setting.n < 2:
+            return unscaled
+        inner = unscaled.statistic.inner_rho > 0
+        rho = self._total_rho(setting, mode, inner)
         spent = SCALE_SHARE * rho
-        fine = self._fine(self.mode, inner).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
+        rest = replace(setting, budget=ZCDP(rho=rho - spent))
+        fine = self._fine(self.mode, inner).plan(rest).statistic
         if fine.mode == "blind":
-            return alone
+            return unscaled
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
         if fine.centre is not None:
             check_level("radius of a round", fine.centre.radii[0] / LEAST_WEIGHT)
-        highest = math.log2(scaled_bound(setting)[0]) + 1
-        return replace(alone, fine=fine, scale_rho=spent, lowest=highest - OCTAVES)
+        scale = scaled_bound(setting)[0]
+        statistic = RescaledMean(fine=fine, scale=scale, scale_rho=spent)
+        bound = unscaled.answer_radius
+        return MeanPlan(setting=setting, statistic=statistic, noise=None, answer_radius=bound)
 
     def _fine(self, mode: Mode | None, inner: bool | None = None) -> AdaptiveClipping:
         return AdaptiveClipping(
@@ -178,34 +207,6 @@ class RescaledClipping(PrivateMethod):
         looks = look_shares(mode, setting.d, inner)
         shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in looks)
         return selection_rho(budget, shares, choices_first=False)
-
-    def release(
-        self, rows: DenseRows, plan: RescaledPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        fine = self._fine(plan.fine.mode)
-        if not plan.scale_rho:
-            return fine.release(rows, plan.fine, ledger, rng)
-        noisy = ledger.release(
-            GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.scale_rho),
-            mean_logarithms(rows, plan.lowest, plan.pairs),
-            rng,
-            label="logarithms of the coordinates' spreads",
-        )
-        noise = gaussian_noise_std(plan.l2_sensitivity, plan.scale_rho)
-        weights = weights_of(noisy, noise, plan.lowest)
-        rescaled = MappedRows(rows, _Divided(weights))
-        inner = fine.release(rescaled, stretched(plan.fine, weights), ledger, rng)
-        return replace(
-            inner,
-            value=into_ball(weights * inner.value, plan.mean_bound),
-            diagnostics={
-                **inner.diagnostics,
-                # the root mean square of the coordinates' noise, after the rescaling is undone
-                "noise_std": inner.diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
-                "least_weight": float(weights.min()),
-            },
-        )
 
 
 @dataclass(frozen=True)
@@ -226,8 +227,8 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
     """
     total = np.zeros(rows.d)
     with np.errstate(all="ignore"):
-        for first, second in _pairs(rows, pairs):
-            spread = np.abs(first - second)
+        for record, partner in _pairs(rows, pairs):
+            spread = np.abs(record - partner)
             spread = np.log2(spread, out=spread)
             np.nan_to_num(spread, copy=False, nan=-math.inf, posinf=math.inf, neginf=-math.inf)
             total += np.clip(spread, lowest, lowest + OCTAVES).sum(axis=0)
@@ -256,23 +257,23 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     logs = np.clip(noisy, lowest, lowest + OCTAVES)
     centre = float(logs.mean())
     variance = float(np.square(logs - centre).sum()) / (len(logs) - 1)
-    kept = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
-    shrunk = centre + kept * (logs - centre)
+    signal_share = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
+    shrunk = centre + signal_share * (logs - centre)
     return np.asarray(np.exp2(0.5 * (shrunk - shrunk.max())))
 
 
-def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:
-    """Return the plan for rows over these weights, which are public: radius, bounds and centre.
+def stretched(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
+    """Return the mean of rows over these weights, which are public: radius, bounds and centre.
 
-    The radius grows by what the class of the records allows their lengths to grow, and the set that
-    holds the mean by no more than the inverse of the least weight.
+    The radius grows by what the class of the records, whose coordinates spread by at most `scale`,
+    allows their lengths to grow, and the set that holds the mean by no more than the inverse of the
+    least weight.
     """
-    growth, most = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
-    plan = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * most)
+    growth, stretch = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
+    mean = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * stretch)
     if fine.centre is None:
-        return plan
-    n, d = fine.setting.n, fine.setting.d
-    scale = scaled_bound(fine.setting)[0] * growth
-    centre = plan_centre(n, d, plan.mean_bound, scale, fine.centre.rho)
-    farther = max(0.0, centre.off - fine.centre.off * growth)
-    return replace(plan, top_radius=plan.top_radius + farther, centre=centre)
+        return mean
+    n, d = fine.records, len(weights)
+    centre = plan_centre(n, d, mean.mean_bound, scale * growth, fine.centre.rho)
+    farther = max(0.0, centre.distance - fine.centre.distance * growth)
+    return replace(mean, top_radius=mean.top_radius + farther, centre=centre)

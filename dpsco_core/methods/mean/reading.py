@@ -32,7 +32,7 @@ class FirstSum:
 
     total: Vector  # shape (d,)
     radius: float
-    outside: NDArray[np.intp]  # shape (k,): rows outside of the ball, rising
+    places: NDArray[np.intp]  # shape (k,): rows outside of the ball, rising
     weights: Vector  # shape (k,): what projects them
 
 
@@ -46,32 +46,33 @@ class Reading:
         self._space = np.empty(rows.n) if type(rows) is DenseRows else None
         self._norms: Vector | None = None
         # None: there was none, or a row needed care.
-        self._first: FirstSum | None = None
+        self._first_sum: FirstSum | None = None
 
     def first_sum(self, radius: float) -> Vector:
         """Return the sum of the rows, projected on a ball about 0, shape (d,)."""
         rows, squares = self.rows, self._space
         if not isinstance(rows, DenseRows) or squares is None or radius < LEAST_PLAIN_LEVEL:
-            (alone,) = ladder.clipped_sums(rows, (radius,))
-            return np.asarray(alone)
+            (only_sum,) = ladder.clipped_sums(rows, (radius,))
+            return np.asarray(only_sum)
         total, low, largest = np.zeros(rows.d), 0, 0.0
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             for block in rows.blocks():
-                own = squares[low : low + len(block)]
+                piece = squares[low : low + len(block)]
                 low += len(block)
-                np.vecdot(block, block, out=own)
-                most = own.dot(own)
-                if most < LARGEST_PLAIN_SQUARE:  # as in `clip_to_ball`
-                    weights = ladder.ball_weights(np.sqrt(own), radius)
+                np.vecdot(block, block, out=piece)
+                energy = piece.dot(piece)
+                if energy < LARGEST_PLAIN_SQUARE:  # as in `clip_to_ball`
+                    weights = ladder.ball_weights(np.sqrt(piece), radius)
                 else:
                     block, weights = clip_to_ball(block, radius)
                 total += weights @ block
-                largest = max(largest, most) if most < math.inf else math.inf  # NaN is not below
+                # A NaN is not below.
+                largest = max(largest, energy) if energy < math.inf else math.inf
         if largest < LARGEST_PLAIN_SQUARE:
             # Up to rounding, by which a weight may be 1.
-            outside = np.flatnonzero(squares > (1 - 1e-12) * radius**2)
-            weights = ladder.ball_weights(np.sqrt(squares[outside]), radius)
-            self._first = FirstSum(total, radius, outside, weights)
+            places = np.flatnonzero(squares > (1 - 1e-12) * radius**2)
+            weights = ladder.ball_weights(np.sqrt(squares[places]), radius)
+            self._first_sum = FirstSum(total, radius, places, weights)
         return total
 
     def counts(self, radii: Vector, centre: Vector | None) -> Vector:
@@ -79,27 +80,28 @@ class Reading:
 
         Once: the norms about the centre take the place of the squares.
         """
-        rows, near = self.rows, ladder.near_centre(centre, ladder.NEAR * float(radii[0]))
+        rows, reach = self.rows, ladder.NEAR_SHARE * float(radii[0])
+        small_centre = ladder.near_centre(centre, reach)
         self._norms = self._space
-        if not isinstance(rows, DenseRows) or self._first is None or near is None:
+        if not isinstance(rows, DenseRows) or self._first_sum is None or small_centre is None:
             return ladder.norm_counts(rows, radii, centre, self._norms)
         places = places_among(radii[::-1].copy())
-        above = np.zeros(len(radii) + 1, dtype=np.int64)
-        for norms in self._norms_about(rows, near):
-            above += np.bincount(places(norms), minlength=len(above))
-        return ladder.above_each(above)
+        tallies = np.zeros(len(radii) + 1, dtype=np.int64)
+        for norms in self._norms_about(rows, small_centre):
+            tallies += np.bincount(places(norms), minlength=len(tallies))
+        return ladder.above_each(tallies)
 
     def _norms_about(self, rows: DenseRows, centre: Vector) -> Iterator[Vector]:
         """Yield the norms of rows less a centre, and keep them: those of `norms_about`."""
         assert self._norms is not None
-        twice, size = -2 * centre, _stretch(rows.d)
+        direction, size = -2 * centre, _stretch(rows.d)
         space = np.empty(min(size, rows.n))
         for start in range(0, rows.n, size):
             squares, low = self._norms[start : start + size], 0
             products = space[: len(squares)]
             with np.errstate(under="ignore"):
                 for block in rows.blocks(start, start + len(squares)):
-                    np.vecdot(block, twice, out=products[low : low + len(block)])
+                    np.vecdot(block, direction, out=products[low : low + len(block)])
                     low += len(block)
 
             def take(close: NDArray[np.intp], start: int = start) -> Vector:
@@ -114,39 +116,42 @@ class Reading:
 
         Where there were `counts`, about that centre.
         """
-        rows, norms, first, least = self.rows, self._norms, self._first, min(radii)
-        near = ladder.near_centre(centre, least)
-        if isinstance(rows, DenseRows) and not (norms is None or first is None or near is None):
-            changed = np.count_nonzero(norms > least) + len(first.outside)
+        rows, norms, sum_in_ball, smallest = self.rows, self._norms, self._first_sum, min(radii)
+        small_centre = ladder.near_centre(centre, smallest)
+        if isinstance(rows, DenseRows) and not (
+            norms is None or sum_in_ball is None or small_centre is None
+        ):
+            changed = np.count_nonzero(norms > smallest) + len(sum_in_ball.places)
             # The sum in a first ball that is much larger holds fewer digits.
-            if ladder.NEAR * first.radius <= least and changed <= MOST_CHANGED * rows.n:
-                return _changed_sums(rows, norms, first, radii, near)
+            is_small = ladder.NEAR_SHARE * sum_in_ball.radius <= smallest
+            if is_small and changed <= MOST_CHANGED * rows.n:
+                return _changed_sums(rows, norms, sum_in_ball, radii, small_centre)
         return ladder.clipped_sums(rows, radii, centre, norms)
 
 
 def _changed_sums(
-    rows: DenseRows, norms: Vector, first: FirstSum, radii: tuple[float, ...], centre: Vector
+    rows: DenseRows, norms: Vector, sum_in_ball: FirstSum, radii: tuple[float, ...], centre: Vector
 ) -> Vector:
     """Return the sums from the first one, and the rows that they hold otherwise."""
-    totals, shares = np.tile(first.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
-    size, least = 2 * _stretch(rows.d), min(radii)
+    totals, shares = np.tile(sum_in_ball.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
+    size, smallest = 2 * _stretch(rows.d), min(radii)
     space = np.empty((max(1, int(PART * rows_per_block(rows.d))), rows.d))
     for start in range(0, rows.n, size):
-        own = norms[start : start + size]
-        here = slice(*np.searchsorted(first.outside, (start, start + size)))
-        outside = first.outside[here] - start
-        is_far = own > least
-        is_far[outside] = True
-        far = np.flatnonzero(is_far)
-        own, before = own[far], np.ones(len(far))
-        before[np.searchsorted(far, outside)] = first.weights[here]
-        far += start
+        lengths = norms[start : start + size]
+        part = slice(*np.searchsorted(sum_in_ball.places, (start, start + size)))
+        places_outside = sum_in_ball.places[part] - start
+        is_far = lengths > smallest
+        is_far[places_outside] = True
+        changed = np.flatnonzero(is_far)
+        lengths, weights_before = lengths[changed], np.ones(len(changed))
+        weights_before[np.searchsorted(changed, places_outside)] = sum_in_ball.weights[part]
+        changed += start
         for place, radius in enumerate(radii):
-            weights = ladder.ball_weights(own, radius)
-            shares[place] += weights.sum() - len(far)
-            weights -= before
-            moved = np.flatnonzero(weights)
-            _add_some(totals[place], rows, far[moved], weights[moved], space)
+            weights = ladder.ball_weights(lengths, radius)
+            shares[place] += weights.sum() - len(changed)
+            weights -= weights_before
+            entries = np.flatnonzero(weights)
+            _add_some(totals[place], rows, changed[entries], weights[entries], space)
     return totals - shares[:, None] * centre
 
 
@@ -156,11 +161,11 @@ def _add_some(
     """Add the weighted sum of some of the rows, which are copied into `space`, a few at a time."""
     is_double = rows.x.dtype == space.dtype
     for low in range(0, len(places), len(space)):
-        some = places[low : low + len(space)]
+        chosen = places[low : low + len(space)]
         if is_double:  # In another mode, what is copied is copied once more.
-            block = rows.x.take(some, axis=0, out=space[: len(some)], mode="clip")
+            block = rows.x.take(chosen, axis=0, out=space[: len(chosen)], mode="clip")
         else:
-            block = rows.take(some)
+            block = rows.take(chosen)
         total += weights[low : low + len(space)] @ block
 
 

@@ -26,14 +26,15 @@ MOST_ROUNDS = 6
 CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
 WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
 NEARER = 1 / 3  # by what factor a centre must be nearer than the bound where that is small
-BEYOND = 0.01  # the probability that a normal record, or an average's noise, is beyond its ball
+# The probability that a normal record, or an average's noise, is beyond its ball.
+MISS_CHANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentrePlan:
+class CentreRounds:
     radii: tuple[float, ...]  # the radius of each round's ball
     rho: float  # the budget of all rounds together: each has the same part
-    off: float  # how far from the mean the answer is, likely and for light tails
+    distance: float  # how far from the mean the answer is, likely and for light tails
 
     @property
     def rhos(self) -> tuple[float, ...]:
@@ -41,41 +42,43 @@ class CentrePlan:
         return (self.rho / len(self.radii),) * len(self.radii)
 
 
-def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentrePlan:
+def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> CentreRounds:
     """Return the number of rounds whose answer is nearest, and their balls, for a rho > 0.
 
-    The mean has a norm of at most `far`; a coordinate has about the standard deviation `scale`.
+    The mean has a norm of at most `bound`; a coordinate has about the standard deviation `scale`.
     """
-    reach = tail(d, BEYOND)
+    reach = tail(d, MISS_CHANCE)
 
-    def plan_of(rounds: int) -> CentrePlan:
-        own = (rho / rounds,) * rounds
-        radii, off = balls(n, far, scale, own, reaches=(reach,) * rounds, likely=(reach,) * rounds)
-        return CentrePlan(radii=radii, rho=rho, off=off)
+    def plan_of(rounds: int) -> CentreRounds:
+        shares = (rho / rounds,) * rounds
+        radii, distance = balls(
+            n, bound, scale, shares, reaches=(reach,) * rounds, likely=(reach,) * rounds
+        )
+        return CentreRounds(radii=radii, rho=rho, distance=distance)
 
     return smallest(
-        map(plan_of, range(1, MOST_ROUNDS + 1)), lambda p: p.off, what="number of rounds"
+        map(plan_of, range(1, MOST_ROUNDS + 1)), lambda p: p.distance, what="number of rounds"
     )
 
 
-def centre_allowed(setting: Setting, *, near: bool) -> bool:
+def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
     """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
 
-    With `near` from a quarter of the other distance on, within which adaptive clipping in single
+    With `is_near` from a quarter of the other distance on, within which adaptive clipping in single
     mode looks for none: its proven error is that of a run without a centre.
     """
     bound = scaled_bound(setting)[1]
     if setting.moment_order < 2:
         return False
-    return (0.5 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
+    return (0.5 if is_near else 2.0) * math.sqrt(setting.d) < bound < math.inf
 
 
-def centre_share(setting: Setting, *, near: bool) -> float:
+def centre_share(setting: Setting, *, is_near: bool) -> float:
     r"""Return the share of rho that is best spent on a centre: 0 where none pays.
 
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
-    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `near` a centre may pay at every bound,
+    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `is_near` a centre may pay at every bound,
     but where that is small only one that is much nearer. For p < 2 none is looked for: the balls of
     the rounds are sized by a standard deviation.
     """
@@ -83,17 +86,17 @@ def centre_share(setting: Setting, *, near: bool) -> float:
         return 0.0
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     scale, bound = scaled_bound(setting)
-    far = setting.constants.mean_gradient_bound
-    wide = centre_allowed(setting, near=near)
-    if not (wide or (near and bound < math.inf)):
+    reach = setting.constants.mean_gradient_bound
+    wide = centre_allowed(setting, is_near=is_near)
+    if not (wide or (is_near and bound < math.inf)):
         return 0.0
     pulled = min(d, n**2 * rho / (32 * d))
 
     def error(share: float) -> float:
-        off = plan_centre(n, d, far, scale, share * rho).off / scale if share else bound
-        if share and not wide and off > NEARER * bound:
+        distance = plan_centre(n, d, reach, scale, share * rho).distance / scale if share else bound
+        if share and not wide and distance > NEARER * bound:
             return math.inf
-        return (d + off**2) / (1 - share) + pulled * off**2
+        return (d + distance**2) / (1 - share) + pulled * distance**2
 
     return worthwhile(CENTRE_SHARES, error)
 
@@ -104,7 +107,7 @@ def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
     return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
 
 
-def about(setting: Setting, centre: CentrePlan | None) -> Setting:
+def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
     """Return the setting of the records less the centre: how far their mean is from 0, at most.
 
     By the noise, and by what the last ball clips at the worst law of the class, if the centre
@@ -113,16 +116,16 @@ def about(setting: Setting, centre: CentrePlan | None) -> Setting:
     if centre is None:
         return setting
     scale = scaled_bound(setting)[0]
-    before = centre.radii[-1] - scale * tail(setting.d, BEYOND)
-    length = before + scale * math.sqrt(setting.d)
+    room = centre.radii[-1] - scale * tail(setting.d, MISS_CHANCE)
+    length = room + scale * math.sqrt(setting.d)
     clipped = length * tail_excess(centre.radii[-1] / length, setting.moment_order)
-    constants = replace(setting.constants, mean_gradient_bound=centre.off + clipped)
+    constants = replace(setting.constants, mean_gradient_bound=centre.distance + clipped)
     return replace(setting, constants=constants)
 
 
 def balls(
     n: int,
-    far: float,  # how far from 0 the mean is, at most
+    bound: float,  # how far from 0 the mean is, at most
     scale: float,  # the standard deviation of a coordinate
     rhos: Sequence[float],
     *,
@@ -133,11 +136,11 @@ def balls(
 ) -> tuple[tuple[float, ...], float]:
     """Return the radius of each round's ball, and how far off the last answer is."""
     radii = []
-    for rho, reach, most in zip(rhos, reaches, likely, strict=True):
-        radius = far + scale * reach
+    for rho, reach, likely_length in zip(rhos, reaches, likely, strict=True):
+        radius = bound + scale * reach
         radii.append(radius)
-        far = most * math.sqrt(scale**2 / n + 2 * radius**2 / (n**2 * rho))
-    return tuple(radii), far
+        bound = likely_length * math.sqrt(scale**2 / n + 2 * radius**2 / (n**2 * rho))
+    return tuple(radii), bound
 
 
 def descend(

@@ -14,13 +14,14 @@ them. For small u no table is needed: the cubic is all there is.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import ndtr, roots_legendre
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
+from dpsco_core.data.rows import Rows
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
@@ -29,7 +30,8 @@ REACH = 8.5  # deviations beyond which the integrand is constant to 1e-17
 QUADRATURE = 64  # Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
 CELL_ERROR = 2.5e-13  # error of the interpolation, in units of tau; the supremum is at least 0.49
 PIECE = 128  # ends of cells at once: 64 KiB
-FOURTH = 0.356  # |G''''| s^4 is at most this
+ENTRIES = 32_768  # entries of records whose intermediate results fit the cache
+FOURTH_DERIVATIVE = 0.356  # |G''''| s^4 is at most this
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,8 +55,8 @@ class SmoothTable:
     19,000 at c = 1e-4.
     """
 
-    # S_c. No value that `of` returns is larger in absolute value, whatever the rounding: what the
-    # table returns is clamped, and the cubic near 0 is below S_c by more than 0.005.
+    # S_c. No value that `smooth` returns is larger in absolute value, whatever the rounding: what
+    # the table returns is clamped, and the cubic near 0 is below S_c by more than 0.005.
     supremum: float
     bulk: float  # the largest u of the first cubic
     cubic: float  # its coefficient of u^3
@@ -62,20 +64,20 @@ class SmoothTable:
     # shape (cells,): of the cell that starts at w = i h, in powers of (w - i h)/h, ascending
     coefficients: tuple[Vector, Vector, Vector, Vector]
 
-    def of(self, u: Vector) -> Vector:
+    def smooth(self, u: Vector) -> Vector:
         """Return psi of every entry, shape of `u` (contiguous); a NaN counts as 0."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             squares = u * u
-            far = ~(squares <= self.bulk * self.bulk)  # a NaN is far
+            is_far = ~(squares <= self.bulk * self.bulk)  # a NaN is far
             value = np.multiply(squares, self.cubic, out=squares)
             value += 1.0
             value *= u
-        where = np.flatnonzero(far)
-        if len(where):
-            value.reshape(-1)[where] = self._beyond(u.reshape(-1)[where])
+        places = np.flatnonzero(is_far)
+        if len(places):
+            value.reshape(-1)[places] = self._large_entries(u.reshape(-1)[places])
         return value
 
-    def _beyond(self, u: Vector) -> Vector:
+    def _large_entries(self, u: Vector) -> Vector:
         constant, linear, square, cube = self.coefficients
         # A NaN becomes the far end, and is set to 0 in the end.
         place = np.fmin(self.cells_per_unit / np.abs(u), float(len(constant)))
@@ -103,7 +105,7 @@ def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
     """
-    return smooth_table(smoothing_variance).of(np.ascontiguousarray(u, dtype=np.float64))
+    return smooth_table(smoothing_variance).smooth(np.ascontiguousarray(u, dtype=np.float64))
 
 
 @lru_cache(maxsize=32)
@@ -112,7 +114,7 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
     check_variance(smoothing_variance)
     s = math.sqrt(smoothing_variance)
     bulk = SQRT2 / (1 + BULK * s)
-    h = s * (384 * CELL_ERROR / FOURTH) ** 0.25
+    h = s * (384 * CELL_ERROR / FOURTH_DERIVATIVE) ** 0.25
     w = h * np.arange(math.ceil(1 / (bulk * h)) + 1)
     parts = [_values_and_slopes(w[low : low + PIECE], s) for low in range(0, len(w), PIECE)]
     value, slope = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -140,10 +142,10 @@ def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
         points, weights = roots_legendre(QUADRATURE)
         t = low[:, None] + (high - low)[:, None] * (points + 1) / 2
         tw = t * w[:, None]
-        below, above = (1 - tw) / s, (1 + tw) / s
+        lower, upper = (1 - tw) / s, (1 + tw) / s
         weight = (1 - t * t / 2) * weights
-        value = (weight * (ndtr(below) - ndtr(-above))).sum(axis=1)
-        density = np.exp(-below * below / 2) - np.exp(-above * above / 2)
+        value = (weight * (ndtr(lower) - ndtr(-upper))).sum(axis=1)
+        density = np.exp(-lower * lower / 2) - np.exp(-upper * upper / 2)
         slope = -(weight * t * density).sum(axis=1) / (s * math.sqrt(2 * math.pi))
     half = (high - low) / 2
     return low - low**3 / 6 + half * value, half * slope
@@ -153,3 +155,21 @@ def check_variance(smoothing_variance: float) -> None:
     ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
     must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
     require(ok, "smoothing_variance", must, smoothing_variance)
+
+
+def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
+    r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
+    return tau * rows.total(part) / rows.n
+
+
+def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
+    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    total, step = np.zeros(rows.d), max(1, ENTRIES // rows.d)
+    units, inverse = np.ones(step), 1 / tau
+    for block in (real_array("rows", block) for block in rows.blocks()):
+        for low in range(0, len(block), step):
+            with np.errstate(over="ignore", under="ignore"):
+                u = block[low : low + step] * inverse
+            total += units[: len(u)] @ smoothed_clip(u, smoothing_variance)
+    return total

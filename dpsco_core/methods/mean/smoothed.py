@@ -2,72 +2,33 @@
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
-from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import (
     check_level,
-    check_rows,
     gaussian_share,
-    into_ball,
     projection_radius,
     scaled_bound,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
-from dpsco_core.methods.mean.smooth_clip import (
-    SQRT2,
-    check_variance,
-    smoothed_clip,
-    smoothed_supremum,
-)
+from dpsco_core.methods.mean.smooth_clip import SQRT2, check_variance
 from dpsco_core.methods.stage import Stage
+from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 SMALLEST_TAU = 10.0
 VARIANCES = (0.1, 0.25, 0.5, 1.0)
-PIECE = 32_768  # entries whose intermediate results fit the cache
+SmoothedPlan = MeanPlan[SmoothlyTruncatedMean, GaussianNoise]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedPlan(Plan):
-    tau: float  # truncation level
-    smoothing_variance: float  # c, of the multiplicative smoothing
-    rho: float  # the share of the budget
-    l2_sensitivity: float  # what the noise is calibrated to
-    proven_l2_sensitivity: float  # what is proven, 2 tau S_c sqrt(d)/n
-    noise_std: float  # per coordinate
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-
-
-def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
-    part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
-    return tau * rows.total(part) / rows.n
-
-
-def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
-    total, step = np.zeros(rows.d), max(1, PIECE // rows.d)
-    ones, inverse = np.ones(step), 1 / tau
-    for block in (real_array("rows", block) for block in rows.blocks()):
-        for low in range(0, len(block), step):
-            with np.errstate(over="ignore", under="ignore"):
-                u = block[low : low + step] * inverse
-            total += ones[: len(u)] @ smoothed_clip(u, smoothing_variance)
-    return total
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoiseSmoothing(PrivateMethod):
+class NoiseSmoothing(MeanMethod):
     r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
 
     Parameters
@@ -160,16 +121,18 @@ class NoiseSmoothing(PrivateMethod):
         rho = gaussian_share(setting, self.calibration)
         tau, variance = self._parameters(setting, rho)
         check_level("tau", tau)
-        used = tau * self._unit_sensitivity(setting, variance)
-        return SmoothedPlan(
+        statistic = self._statistic(tau, variance)
+        noise = statistic.noise(setting.n, setting.d, rho)
+        return MeanPlan(
             setting=setting,
-            tau=tau,
-            smoothing_variance=variance,
-            rho=rho,
-            l2_sensitivity=used,
-            proven_l2_sensitivity=tau * unit_sensitivity(setting, variance),
-            noise_std=gaussian_noise_std(used, rho),
+            statistic=statistic,
+            noise=noise,
             answer_radius=projection_radius(setting, self.tuning, self.tau),
+            diagnostics={
+                "tau": tau,
+                "smoothing_variance": variance,
+                "noise_std": noise.noise_std,
+            },
         )
 
     def _parameters(self, setting: Setting, rho: float) -> tuple[float, float]:
@@ -185,47 +148,15 @@ class NoiseSmoothing(PrivateMethod):
             choices = (1.0,) if self.calibration == "paper" else VARIANCES
         if tau is not None:
             return tau, choices[-1]
-        taus = {
-            c: practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
-        }
+        n, d = setting.n, setting.d
+        units = {c: self._statistic(1.0, c).noise(n, d, rho).l2_sensitivity for c in choices}
+        taus = {c: practical_tau(setting, rho, c, units[c]) for c in choices}
         best = smallest(choices, lambda c: taus[c][1], what="smoothing variance")
         return taus[best][0], best
 
-    def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
-        """Return what the noise is calibrated to at tau = 1; printed is sqrt(2d)/n."""
-        if self.calibration == "paper":
-            return SQRT2 * math.sqrt(setting.d) / setting.n
-        return unit_sensitivity(setting, variance)
-
-    def release(
-        self, rows: Rows, plan: SmoothedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_rows(rows, plan.setting)
-        value = ledger.release(  # step 2
-            GaussianNoise(
-                l2_sensitivity=plan.l2_sensitivity,
-                proven_l2_sensitivity=plan.proven_l2_sensitivity,
-                rho=plan.rho,
-            ),
-            smoothed_mean(rows, plan.tau, plan.smoothing_variance),  # step 1
-            rng,
-            label="mean of smoothly truncated entries",
-        )
-        return Release(
-            value=into_ball(value, plan.answer_radius),
-            ledger=ledger,
-            diagnostics={
-                "tau": plan.tau,
-                "smoothing_variance": plan.smoothing_variance,
-                "noise_std": plan.noise_std,
-            },
-            notes=ledger.flaws,
-        )
-
-
-def unit_sensitivity(setting: Setting, smoothing_variance: float) -> float:
-    r"""Return the l2 sensitivity at tau = 1, :math:`2S_c\sqrt d/n`."""
-    return 2 * smoothed_supremum(smoothing_variance) * math.sqrt(setting.d) / setting.n
+    def _statistic(self, tau: float, variance: float) -> SmoothlyTruncatedMean:
+        is_printed = self.calibration == "paper"
+        return SmoothlyTruncatedMean(tau=tau, smoothing_variance=variance, printed=is_printed)
 
 
 @lru_cache(maxsize=4096)
@@ -242,16 +173,16 @@ def practical_tau(
     d, order, c = setting.d, setting.moment_order, smoothing_variance
     scale, bound = scaled_bound(setting)
     mean = bound / math.sqrt(d)
-    second = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
+    second_order = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
     # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
-    third = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6
+    third_order = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6
     energy = sensitivity_per_unit**2 / (2 * rho)
 
     def squared_error(log_tau: float) -> float:
         tau = math.exp(log_tau)
-        bias = second / tau if order < 3 else min(second / tau, third / tau**2)
+        bias = second_order / tau if order < 3 else min(second_order / tau, third_order / tau**2)
         return float(d * (bias**2 + energy * tau**2))
 
-    log_tau, least = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
+    log_tau, minimum = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
-    return scale * math.exp(log_tau), scale**2 * (least + sampling)
+    return scale * math.exp(log_tau), scale**2 * (minimum + sampling)

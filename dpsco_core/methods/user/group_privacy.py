@@ -12,12 +12,12 @@ from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipsc
 from dpsco_core.methods.euclidean.phased_sgd import (
     InOrder,
     Phase,
-    PhasedMethod,
-    PhasedPlan,
+    PhasedAverages,
     PhasedSgd,
     resolved,
 )
 from dpsco_core.methods.mean.base import gaussian_share
+from dpsco_core.methods.phases import PhasedMethod
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
@@ -27,6 +27,17 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasedUserAverages(PhasedAverages):
+    """Phases of SGD over users, item by item."""
+
+    def in_order(self, sample: UserSample) -> InOrder:
+        check_users(sample, self.setting)
+        records = records_of(bounded_users(sample, self.losses), self.batch)
+        per_user = self.setting.m // records.each
+        return InOrder(sample=records.sample, per_user=per_user, each=records.each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +115,7 @@ class UserGroupPrivacy(PhasedMethod):
     colour = "brown"
     symbol = "triangle-up"
 
-    def plan(self, setting: Setting) -> PhasedPlan:
+    def plan(self, setting: Setting) -> PhasedUserAverages:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")
@@ -119,13 +130,7 @@ class UserGroupPrivacy(PhasedMethod):
             return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
         kept = (phases[0], *takewhile(stands_out, phases[1:]))
-        return PhasedPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
-
-    def in_order(self, sample: UserSample, plan: PhasedPlan) -> InOrder:
-        check_users(sample, plan.setting)
-        records = records_of(bounded_users(sample, plan.losses), plan.batch)
-        per_user = plan.setting.m // records.each
-        return InOrder(sample=records.sample, per_user=per_user, each=records.each)
+        return PhasedUserAverages(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:

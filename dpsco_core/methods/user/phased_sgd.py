@@ -1,6 +1,7 @@
 """User-level phased SGD with outlier iterate removal: Lowy, Liu and Asi (2024), Algorithm 1."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,9 +10,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.run import walk_phases
+from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
 from dpsco_core.methods.stage import SmallRun, Split
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
@@ -67,8 +68,8 @@ class GroupPhase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class FilteredGroups(PhasesPlan):
+    """Phases in which groups of users run SGD; a filtered mean of their averages is released."""
 
     losses: Losses
     at: UserLevel
@@ -96,9 +97,52 @@ class GroupsPlan(Plan):
     def gradients(self) -> int:
         return self.groups * self.at.m * sum(phase.members for phase in self.phases)
 
+    def open(self, sample: UserSample, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        check_users(sample, self.setting)
+        records = records_of(bounded_users(sample, self.losses), self.batch)
+        per_user, each = self.setting.m // records.each, records.each
+
+        def run(w: Vector, phase: GroupPhase, block: Ledger, i: int) -> tuple[Vector, int] | None:
+            chains = Pass(
+                first=phase.start * per_user,
+                groups=self.groups,
+                length=phase.members * per_user,
+                step_size=phase.step_size * each,
+                batch=self.batch // each,
+            )
+            averages = chain_averages(records.sample, w, chains, self.losses)
+            mean = release_mean(
+                averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
+            )
+            if mean.halted:
+                return None
+            end = phase.start + self.groups * phase.members
+            return sample.constraint.project(mean.value), end
+
+        return sample.constraint.centre, run
+
+    def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        halted = completed + 1 if completed < len(self.phases) else 0
+        done, at = self.phases[: halted or len(self.phases)], self.at
+        first, last = self.phases[0], done[-1]
+        plain = plain_sensitivity(at, last.step_size, self.groups)
+        return self.losses.diagnostics | {
+            "noise_std": last.filter.release.noise_std,
+            "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
+            "steps": float(sum(math.ceil(p.members * at.m / self.batch) for p in done)),
+            "step_size": first.step_size,
+            "phases": float(len(self.phases)),
+            "halted_phase": float(halted),  # 0 where none halted
+            "groups": float(self.groups),
+            "batch_size": float(self.batch),
+            "filter_radius": last.filter.keep.filter_radius,
+            "score_threshold": last.filter.release.test.threshold,
+            "gradient_calls": float(self.groups * sum(p.members for p in done) * at.m),
+        }, _notes(self, halted)
+
 
 @dataclass(frozen=True, kw_only=True)
-class UserPhasedSgd(PrivateMethod):
+class UserPhasedSgd(PhasedMethod):
     r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
 
     By how much the filtered mean moves `dpsco_core.privacy.filter.sensitivity` says.
@@ -196,7 +240,7 @@ class UserPhasedSgd(PrivateMethod):
     colour = "green"
     symbol = "cross"
 
-    def plan(self, setting: Setting) -> GroupsPlan:
+    def plan(self, setting: Setting) -> FilteredGroups:
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         check_smooth(losses, "SGD of groups")
@@ -227,60 +271,8 @@ class UserPhasedSgd(PrivateMethod):
             GroupPhase(start=i, members=k, step_size=step, filter=filter_of(step, k * at.m))
             for i, k, step in shape
         )
-        return GroupsPlan(
+        return FilteredGroups(
             setting=setting, losses=losses, at=at, groups=groups, batch=batch, phases=phases
-        )
-
-    def release(
-        self, sample: UserSample, plan: GroupsPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1."""
-        check_users(sample, plan.setting)
-        records = records_of(bounded_users(sample, plan.losses), plan.batch)
-        per_user, each = plan.setting.m // records.each, records.each
-
-        def advance(
-            w: Vector, phase: GroupPhase, block: Ledger, i: int
-        ) -> tuple[Vector, int] | None:
-            run = Pass(
-                first=phase.start * per_user,
-                groups=plan.groups,
-                length=phase.members * per_user,
-                step_size=phase.step_size * each,
-                batch=plan.batch // each,
-            )
-            averages = chain_averages(records.sample, w, run, plan.losses)
-            mean = release_mean(
-                averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
-            )
-            if mean.halted:
-                return None
-            end = phase.start + plan.groups * phase.members
-            return sample.constraint.project(mean.value), end
-
-        walked = walk_phases(sample.constraint.centre, plan.phases, ledger, advance)
-        made = len(walked.path.steps) - 1
-        halted = made + 1 if made < len(plan.phases) else 0
-        done, at = plan.phases[: halted or len(plan.phases)], plan.at
-        first, last = plan.phases[0], done[-1]
-        plain = plain_sensitivity(at, last.step_size, plan.groups)
-        return walked.released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_std": last.filter.release.noise_std,
-                "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
-                "steps": float(sum(math.ceil(p.members * at.m / plan.batch) for p in done)),
-                "step_size": first.step_size,
-                "phases": float(len(plan.phases)),
-                "halted_phase": float(halted),  # 0 where none halted
-                "groups": float(plan.groups),
-                "batch_size": float(plan.batch),
-                "filter_radius": last.filter.keep.filter_radius,
-                "score_threshold": last.filter.release.test.threshold,
-                "gradient_calls": float(plan.groups * sum(p.members for p in done) * at.m),
-            },
-            _notes(plan, halted),
         )
 
 
@@ -316,7 +308,7 @@ def _noise_scale(setting: Setting, losses: Losses) -> float:
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
 
 
-def _notes(plan: GroupsPlan, halted: int) -> tuple[str, ...]:
+def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
     """Say where the run halted, and where a plain mean of the groups would have less noise."""
     notes = []
     if halted:

@@ -158,8 +158,9 @@ def test_at_user_level_it_is_the_reach_times_the_bound_on_the_run_of_a_mean(
         plan = make_method(f"user.{name}", "tight", "practical").plan(where)
         share = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
         length = math.sqrt(d) * share
-        bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.clip_radius - reach) ** (1 - p)
-        noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * where.gaussian_rho)
+        radius = plan.statistic.radius
+        bias = (p - 1) ** (p - 1) / p**p * length**p * (radius - reach) ** (1 - p)
+        noise = d * (2 * radius / n) ** 2 / (2 * where.gaussian_rho)
         square = d / (n * m) + min(bias, length + reach) ** 2 + noise
         row = bound(f"upper.user.one-step-{name}-run")
         assert not row.failures(where)

@@ -109,8 +109,8 @@ def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: floa
         plan = make_method(f"user.{name}", "tight", "practical").plan(of_a_mean)
         kept = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
         length = math.sqrt(d) * kept
-        bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.clip_radius - reach) ** (1 - p)
-        noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * point.setting.gaussian_rho)
+        bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.statistic.radius - reach) ** (1 - p)
+        noise = d * (2 * plan.statistic.radius / n) ** 2 / (2 * point.setting.gaussian_rho)
         square = d / (n * m) + min(bias, length + reach) ** 2 + noise
         row = bound(f"upper.user.projected-{name}-run")
         assert not row.failures(point.setting)

@@ -9,6 +9,7 @@ from dpsco_core.bounds.euclidean import clipped, coordinatewise, lower_other, sm
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.mean.clipped import clipped_rate
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from dpsco_core.statements.kamath import theorem_5_5_power
 from tests.bounds.euclidean.helpers import BY_SLUG, setting, with_constants
 
 ORDERS = [2, 3, 4, 50]
@@ -127,7 +128,7 @@ def test_the_best_q_beats_a_grid(d, rho):
     best = sum(smoothed.printed_rate(at))
     grid = [sum(smoothed.printed_rate(at, 0.5 + 1.5 * i / 300)) for i in range(301)]
     assert best <= min(grid) * (1 + 1e-12)
-    q = smoothed.best_power(d, rho)
+    q = theorem_5_5_power(d, rho)
     if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, epsilon = sqrt(rho)
         assert best == pytest.approx(2 * d * rho ** (-1 / 8) / 100)
         first, second = smoothed.printed_rate(at)

@@ -32,12 +32,12 @@ def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: i
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
     kept = min(1, math.sqrt((p - 1) / m)) if slug == "user.mean-clipped" else 1.0
     reach = math.sqrt(d) * kept
-    bias = (p - 1) ** (p - 1) / p**p * reach**p * (plan.clip_radius - mean) ** (1 - p)
-    noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * setting.gaussian_rho)
+    bias = (p - 1) ** (p - 1) / p**p * reach**p * (plan.statistic.radius - mean) ** (1 - p)
+    noise = d * (2 * plan.statistic.radius / n) ** 2 / (2 * setting.gaussian_rho)
     expected = math.sqrt(d / (n * m) + min(bias, reach + mean) ** 2 + noise)
     assert bound(f"upper.{slug}-run").value(setting) == pytest.approx(expected, rel=1e-12)
     averaged = n if slug == "user.mean-clipped" else n * m
-    fourth = 3 * (d / (n * m)) ** 2 + 4 * plan.clip_radius**2 * d / (n * m) / averaged**2
+    fourth = 3 * (d / (n * m)) ** 2 + 4 * plan.statistic.radius**2 * d / (n * m) / averaged**2
     far = math.sqrt(noise / d * chi2.ppf(0.975, d))
     ball = (fourth / 0.025) ** 0.25 + min(bias, reach + mean) + far
     assert bound(f"upper.{slug}-interval").value(setting) == pytest.approx(ball, rel=1e-9)
@@ -88,7 +88,7 @@ def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) ->
     run = bound("upper.user.mean-clipped-pure-run")
     for tuning in ("practical", "theory"):
         plan = make_method("user.mean-clipped", "tight", tuning).plan(setting)
-        expected = math.sqrt(pure_square(1000, m, d, p, reach, plan.clip_radius))
+        expected = math.sqrt(pure_square(1000, m, d, p, reach, plan.statistic.radius))
         assert run.value(setting, plan) == pytest.approx(expected, rel=1e-9)
     gaussian = replace(PURE, delta=1e-6).setting
     assert math.isinf(own.value(gaussian)) and own.failures(gaussian)

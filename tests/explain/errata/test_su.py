@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.explain.errata import SLUGS, erratum
 from dpsco_core.explain.errata import su_runs as runs
-from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_linear_std
+from dpsco_core.statements.su import algorithm_1_noise
 from tests.explain.errata.ranges import experiments, recorded
 
 
@@ -49,7 +49,7 @@ def test_the_printed_ridge_of_algorithm_1_keeps_the_whole_budget(
 ) -> None:
     # Where `su.objective-share` saw too much for half of epsilon: a quarter for the noise and a
     # half for the change of variables is how the printed r closes.
-    std, stiff = printed_linear_std(1.0, epsilon, delta), 6 / (3 * epsilon)
+    std, stiff = algorithm_1_noise(1.0, epsilon, delta), 6 / (3 * epsilon)
     for share in (0.75, 1.0):
         worst = max(curved_excess(c, stiff, std, share * epsilon) for c in np.arange(0, 300, 3.0))
         assert worst < delta / 2
@@ -110,7 +110,7 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
     ):
         # The chances by running the algorithm: minimisers of both objectives at drawn noise.
         objective, draws = runs.Curved(radius=radius), 400_000
-        noise = np.random.default_rng(7).normal(size=draws) * printed_linear_std(
+        noise = np.random.default_rng(7).normal(size=draws) * algorithm_1_noise(
             1.0, objective.epsilon, objective.delta
         )
         theta = np.linspace(-radius, radius, 200_001)

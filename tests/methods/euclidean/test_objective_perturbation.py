@@ -21,14 +21,13 @@ from dpsco_core.methods.euclidean.perturbation.objective import (
 )
 from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     least_ridge,
-    printed_linear_std,
-    printed_output_std,
     theorem_accuracy,
     theorem_ridge,
 )
 from dpsco_core.methods.euclidean.solver import certificate
 from dpsco_core.privacy import ApproxDP, Ledger, gaussian_rho
 from dpsco_core.privacy.mechanisms import objective_noise_std
+from dpsco_core.statements.su import algorithm_1_noise, algorithm_1_output_noise
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
     BUDGETS,
@@ -65,13 +64,13 @@ def plan_of(method: Any, where: Any) -> Any:
 
 def test_the_notes_golden_values() -> None:
     """n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
-    assert printed_linear_std(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
+    assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
     where = setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
     losses = ObjectivePerturbation().plan(where).losses
     ridge = theorem_ridge(where, losses)
     assert ridge == pytest.approx(1.5811388e-3, rel=1e-7)
     assert least_ridge(10**5, 0.25, 0.125) == pytest.approx(9.388017e-6, rel=1e-6)
-    printed = printed_output_std(4.320113e-10, ridge, 0.5, 1e-6)
+    printed = algorithm_1_output_noise(4.320113e-10, ridge, 0.5, 1e-6)
     assert printed**2 == pytest.approx(1.0304357e-3, rel=1e-5)
     # The golden alpha is for a width of 3.255247; the ball's is sqrt(99.5) nearly.
     width = math.sqrt(2) * math.exp(math.lgamma(50.5) - math.lgamma(50))
@@ -94,7 +93,7 @@ def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
 )
 def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> None:
     """theory/su-zhao-wang.md, 2.1 (b): the ratio to epsilon/4 lies in 0.93..1."""
-    std = printed_linear_std(1.0, epsilon, delta)
+    std = algorithm_1_noise(1.0, epsilon, delta)
     loss = 2 * math.sqrt(2 * math.log(2 / delta)) / std + 2 / std**2
     assert 0.9 < loss / (epsilon / 4) <= 1
     assert std >= objective_noise_std(2.0, epsilon / 4, delta / 2)
@@ -144,10 +143,12 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
             plan.output_sensitivity / math.sqrt(2 * plan.output_rho), rel=1e-12
         )
         if method.calibration == "paper":
-            assert plan.linear_std == printed_linear_std(
+            assert plan.linear_std == algorithm_1_noise(
                 losses.lipschitz, budget.epsilon, budget.delta
             )
-            printed = printed_output_std(plan.accuracy, plan.ridge, budget.epsilon, budget.delta)
+            printed = algorithm_1_output_noise(
+                plan.accuracy, plan.ridge, budget.epsilon, budget.delta
+            )
             assert plan.output_std >= printed * (1 - 1e-12)
             assert plan.output_std == pytest.approx(printed, rel=1e-9)
 
@@ -256,7 +257,7 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
     )
     epsilon, delta = APPROXIMATE.epsilon, APPROXIMATE.delta
     if calibration == "paper":
-        std = printed_linear_std(bound, epsilon, delta) / n
+        std = algorithm_1_noise(bound, epsilon, delta) / n
     else:
         record = radius if kind == "mean" else bound
         std = 2 * record / math.sqrt(2 * gaussian_rho(epsilon, delta)) / n

@@ -10,7 +10,7 @@ import pytest
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import Erm, OutputPerturbation
-from dpsco_core.methods.euclidean.perturbation import output as module
+from dpsco_core.methods.euclidean.perturbation import minimisers as module
 from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     PhaseLayout,
     bounded_risk,

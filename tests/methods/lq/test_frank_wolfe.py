@@ -33,6 +33,7 @@ class Chosen:
 
     places: list[int]
     scores: list[np.ndarray] = field(default_factory=list)
+    flaws: tuple[str, ...] = ()
 
     def disjoint(self, blocks: int) -> tuple[Chosen, ...]:
         return (self,) * blocks
@@ -78,7 +79,7 @@ def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_othe
     plan = FrankWolfe(corners=FEW).plan(at.setting)
     base = at.instance.problem.sample(at.n, np.random.default_rng(0))
     kind = "features" if hasattr(base, "features") else "points"
-    allowed, farthest = plan.mechanism.sensitivity, 0.0
+    allowed, farthest = plan.statistic.sensitivity(plan.step_rows, at.d), 0.0
     assert allowed == pytest.approx(2 * FEW.limit * at.setting.body.radius_in(1) / 20)
     for place in (0, 20, 79, 82):
         for value in (1e6, -1e6, *BROKEN):
@@ -130,10 +131,10 @@ def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
     assert len(ledger.entries) == FEW.steps
     match at.budget:
         case ZCDP():
-            assert plan.mechanism.epsilon == pytest.approx(math.sqrt(8 * 0.2))
+            assert plan.statistic.epsilon == pytest.approx(math.sqrt(8 * 0.2))
             assert ledger.spent() == at.budget
         case ApproxDP() | PureDP():
-            assert plan.mechanism.epsilon == 0.7
+            assert plan.statistic.epsilon == 0.7
             assert ledger.spent() == PureDP(epsilon=0.7)
 
 
@@ -201,8 +202,8 @@ def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None
         at = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
         method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)
         plan = method.plan(at.setting)
-        c, body, steps = at.setting.constants, at.setting.body, plan.corners.steps
-        b, level, radius = plan.step_records, plan.corners.limit, body.radius_in(1)
+        c, body, steps = at.setting.constants, at.setting.body, plan.descent.steps
+        b, level, radius = plan.step_rows, plan.statistic.limit, body.radius_in(1)
         moment = c.directional_moment
         names = len(corner_scores(body, np.zeros(5)))
         tail = (2 / 3) ** 2 / 3 * moment**3 / level**2

@@ -17,11 +17,9 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods.euclidean import phased_sgd
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.euclidean.phased_sgd import (
-    InOrder,
     Phase,
     PhasedSgd,
     phase_average,
-    run_phases,
 )
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, gaussian_delta, gaussian_rho
@@ -167,8 +165,8 @@ def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
     runs = []
     for radius in (1e6, 1e-3):
         other = replace(losses, constraint=Ball(d=d, radius=radius))  # type: ignore[type-var]
-        records = InOrder(sample=plan.losses.of(other))
-        runs.append(run_phases(plan, records, Ledger(where.budget), np.random.default_rng(0)))
+        ledger, rng = Ledger(where.budget), np.random.default_rng(0)
+        runs.append(PhasedSgd().release(other, replace(plan, projected=True), ledger, rng))
     np.testing.assert_allclose(free.value, runs[0].value, rtol=1e-12)
     assert np.linalg.norm(free.iterates, axis=1).max() > 1e-3 > np.linalg.norm(runs[1].value) / 1.01
 

@@ -159,11 +159,12 @@ def worst_neighbours(method: Any, where: Setting) -> tuple[Array, Array]:
     """
     x = np.zeros((where.n, where.d))
     if isinstance(method, (CoordinatewiseCDP, CoordinatewisePure)):
-        plan = method.plan(where)
-        others = plan.blocks - 1
+        parts = method.plan(where).statistic
+        size = where.n // parts.blocks
+        others = parts.blocks - 1
         for i in range(2 * ((others - (others % 2)) // 2)):
-            low = (i + 1) * plan.block_size
-            x[low : low + plan.block_size] = (-1) ** i * 3 * plan.threshold
+            low = (i + 1) * size
+            x[low : low + size] = (-1) ** i * 3 * parts.threshold
     other = x.copy()
     x[0], other[0] = 1e9, -1e9
     return x, other
@@ -230,7 +231,7 @@ def check_split_is_fresh(method: IterativeUpdating, where: Setting, seed: int = 
     """
     x = np.zeros((where.n, where.d))
     x[0] = 1e9
-    groups, releases, rng = method.plan(where).groups, 600, np.random.default_rng(seed)
+    groups, releases, rng = method.plan(where).statistic.groups, 600, np.random.default_rng(seed)
     counts = np.zeros(groups + 1)
     for _ in range(releases):
         means = run(method, where, x, rng).exact[0]

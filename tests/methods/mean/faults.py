@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods import statistics
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -21,10 +22,9 @@ from dpsco_core.methods.mean import (
     NoiseSmoothing,
     SimpleClipping,
     base,
-    coordinatewise,
-    iterative,
-    smoothed,
+    smooth_clip,
 )
+from dpsco_core.methods.mean import groups as group_means
 from dpsco_core.methods.mean.smooth_clip import smooth_table
 from dpsco_core.privacy import Exponential, Ledger
 
@@ -132,7 +132,7 @@ def nan_is_kept(patch: Patch) -> None:
         with np.errstate(all="ignore"):
             return block, np.minimum(1.0, radius / np.linalg.norm(block, axis=1))
 
-    honest = smoothed.smoothed_clip
+    honest = smooth_clip.smoothed_clip
 
     def means(rows: Any, limit: float, blocks: int) -> np.ndarray:
         size = rows.n // blocks
@@ -140,8 +140,8 @@ def nan_is_kept(patch: Patch) -> None:
         return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
 
     patch.setattr(base, "clip_to_ball", keep)
-    patch.setattr(coordinatewise, "clipped_block_means", means)
-    patch.setattr(smoothed, "smoothed_clip", lambda u, c: np.where(np.isnan(u), u, honest(u, c)))
+    patch.setattr(statistics, "clipped_block_means", means)
+    patch.setattr(smooth_clip, "smoothed_clip", lambda u, c: np.where(np.isnan(u), u, honest(u, c)))
 
 
 def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
@@ -168,13 +168,13 @@ def bare_closed_form(patch: Patch) -> None:
         value += a * s * (even + odd) + 2 * root / 3 * (normal.cdf(-high) - normal.cdf(low))
         return np.copysign(value, u)
 
-    patch.setattr(smoothed, "smoothed_clip", printed)
+    patch.setattr(smooth_clip, "smoothed_clip", printed)
 
 
 def cubic_for_every_entry(patch: Patch) -> None:
     """The smooth truncation's cubic near 0, used for large entries as well."""
     patch.setattr(
-        smoothed, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).of(u)
+        smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )
 
 
@@ -212,11 +212,11 @@ def mean_over_all_but_one(patch: Patch) -> None:
             return rows, weights * (RECORDS / (RECORDS - 1))
 
         patch.setattr(module, name, more)
-    blocks, clip = coordinatewise.clipped_block_means, smoothed.smoothed_clip
+    blocks, clip = statistics.clipped_block_means, smooth_clip.smoothed_clip
     patch.setattr(
-        coordinatewise, "clipped_block_means", lambda *a: blocks(*a) * RECORDS / (RECORDS - 1)
+        statistics, "clipped_block_means", lambda *a: blocks(*a) * RECORDS / (RECORDS - 1)
     )
-    patch.setattr(smoothed, "smoothed_clip", lambda *a: clip(*a) * RECORDS / (RECORDS - 1))
+    patch.setattr(smooth_clip, "smoothed_clip", lambda *a: clip(*a) * RECORDS / (RECORDS - 1))
 
 
 def blocks_of_n_over_m(patch: Patch) -> None:
@@ -225,28 +225,28 @@ def blocks_of_n_over_m(patch: Patch) -> None:
     def real(threshold: float, blocks: int, block_size: int) -> float:
         return (3 if blocks % 2 == 0 else 6) * threshold * blocks / RECORDS
 
-    patch.setattr(coordinatewise, "median_sensitivity", real)
+    patch.setattr(statistics, "median_sensitivity", real)
 
 
 def odd_blocks_like_even_ones(patch: Patch) -> None:
-    patch.setattr(coordinatewise, "median_sensitivity", lambda tau, m, b: 3 * tau / b)
+    patch.setattr(statistics, "median_sensitivity", lambda tau, m, b: 3 * tau / b)
 
 
 def groups_share_records(patch: Patch) -> None:
     """A group takes the records of the group before it as well."""
-    honest = iterative.clipped_group_means
+    honest = group_means.clipped_group_means
 
     def with_repetition(rows: Rows, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
         means = honest(rows, group, groups, radius)
         return means + np.roll(means, 1, axis=0)
 
-    patch.setattr(iterative, "clipped_group_means", with_repetition)
+    patch.setattr(group_means, "clipped_group_means", with_repetition)
 
 
 def split_reuses_its_seed(patch: Patch) -> None:
-    honest = iterative.secret_groups
+    honest = group_means.secret_groups
     patch.setattr(
-        iterative, "secret_groups", lambda n, k, _: honest(n, k, np.random.default_rng(0))
+        group_means, "secret_groups", lambda n, k, _: honest(n, k, np.random.default_rng(0))
     )
 
 
@@ -256,7 +256,7 @@ def in_order(n: int, groups: int) -> np.ndarray:
 
 
 def split_is_consecutive(patch: Patch) -> None:
-    patch.setattr(iterative, "secret_groups", lambda n, k, _: in_order(n, k))
+    patch.setattr(group_means, "secret_groups", lambda n, k, _: in_order(n, k))
 
 
 def last_records_are_always_left_out(patch: Patch) -> None:
@@ -265,7 +265,7 @@ def last_records_are_always_left_out(patch: Patch) -> None:
         rng.shuffle(group[: n // groups * groups])
         return group
 
-    patch.setattr(iterative, "secret_groups", shuffled_but_the_last)
+    patch.setattr(group_means, "secret_groups", shuffled_but_the_last)
 
 
 def half_of_the_budget(patch: Patch) -> None:

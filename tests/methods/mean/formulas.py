@@ -72,16 +72,16 @@ def expected_noise(method: Any, where: Setting) -> float:
     n, d, paper = where.n, where.d, method.calibration == "paper"
     level = share(method, where.budget)
     if isinstance(method, SimpleClipping):
-        return math.sqrt(2 * plan.clip_radius**2 / (level * n**2))
+        return math.sqrt(2 * plan.statistic.radius**2 / (level * n**2))
     if isinstance(method, IterativeUpdating):
-        level = group_share(method, where, plan.groups)
-        return math.sqrt(2 * plan.clip_radius**2 / (level * (n // plan.groups) ** 2))
+        level = group_share(method, where, plan.statistic.groups)
+        return math.sqrt(2 * plan.statistic.radius**2 / (level * (n // plan.statistic.groups) ** 2))
     if isinstance(method, NoiseSmoothing):
-        normal = 2 * stats.norm.cdf(1 / math.sqrt(plan.smoothing_variance)) - 1
+        normal = 2 * stats.norm.cdf(1 / math.sqrt(plan.statistic.smoothing_variance)) - 1
         factor = 1.0 if paper else 2 * (2 * math.sqrt(2) / 3 * normal) ** 2
-        return math.sqrt(factor * plan.tau**2 * d / (level * n**2))
+        return math.sqrt(factor * plan.statistic.tau**2 * d / (level * n**2))
     assert isinstance(method, (CoordinatewiseCDP, CoordinatewisePure)), "one of FAMILIES"
-    tau, m = plan.threshold, plan.blocks
+    tau, m = plan.statistic.threshold, plan.statistic.blocks
     delta = 12 * tau * m / n if paper else (6, 3)[m % 2 == 0] * tau / (n // m)
     if isinstance(method, CoordinatewisePure):
         return float(d * delta / level)

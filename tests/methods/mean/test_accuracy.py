@@ -74,8 +74,9 @@ def test_algorithm_3_meets_its_bound_in_expectation(
     where = problem.setting(n, budget)
     plan, noise = method.plan(where), expected_noise(method, where)
     variance = noise**2 * (2 if family is CoordinatewisePure else 1)
-    loss = bias(3 * plan.threshold, order, law.mean[0])
-    m, size = plan.blocks, plan.block_size
+    loss = bias(3 * plan.statistic.threshold, order, law.mean[0])
+    m = plan.statistic.blocks
+    size = plan.setting.n // m
     if m <= 2:
         bound = d * (1 / (m * size) + loss**2) + d * variance
     else:
@@ -92,8 +93,8 @@ def test_algorithm_4_meets_its_bound_in_expectation(variance: float | None, orde
     method = NoiseSmoothing(smoothing_variance=variance)
     where = problem.setting(n, budget)
     plan = method.plan(where)
-    second = (1 + plan.smoothing_variance) * (1 + law.mean[0] ** 2)
-    loss = 3 * second / (8 * math.sqrt(2) * plan.tau)
+    second = (1 + plan.statistic.smoothing_variance) * (1 + law.mean[0] ** 2)
+    loss = 3 * second / (8 * math.sqrt(2) * plan.statistic.tau)
     bound = d * (loss**2 + second / n + expected_noise(method, where) ** 2)
     assert_mean_below(squared_errors(method, problem, n, budget), bound)
 
@@ -105,7 +106,7 @@ def test_simple_clipping_meets_its_bound_in_expectation(tuning: Any, order: floa
     law, d = problem.distribution, problem.distribution.d
     method = SimpleClipping(tuning=tuning)
     where = problem.setting(n, budget)
-    radius = method.plan(where).clip_radius
+    radius = method.plan(where).statistic.radius
     reach = (math.sqrt(d) + float(np.linalg.norm(law.mean))) ** order
     loss = hinge_constant(order) * reach * radius ** (1 - order)
     bound = law.variance_trace / n + loss**2 + 2 * d * radius**2 / (budget.rho * n**2)

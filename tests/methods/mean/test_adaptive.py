@@ -194,7 +194,7 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
         shrunk = np.minimum(1, radius / np.linalg.norm(away, axis=1))
         expected = expected + (away * shrunk[:, None]).mean(axis=0)
     assert answer == pytest.approx(expected, abs=1e-3)
-    assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.off
+    assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.distance
     assert [e.sensitivity for e in ledger.entries] == [2 * r / 4000 for r in plan.radii]
     assert sum(e.rho for e in ledger.entries) == pytest.approx(1e6)
 
@@ -203,7 +203,7 @@ def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
     """And at a share that falls with the records; in few dimensions not near, which is proven."""
 
     def share(n: int, bound: float, *, near: bool = True) -> float:
-        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], near=near)
+        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
     # One that is no nearer than a third of a small bound would err more where the mean is near 0.
@@ -227,7 +227,7 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
             assert is_spent(ledger)
             assert ("zcdp" in ledger.bound_by()) or pure
             entries = [e.mechanism for e in ledger.entries]
-            plan = method.plan(where)
+            plan = method.plan(where).statistic
             looks = entries.count("exponential")
             radii = {"single": 1, "guarded": 2, "blind": 0}[plan.mode]
             assert looks == radii + (plan.inner_rho > 0)
@@ -367,7 +367,7 @@ def target_is_public(problem: MeanEstimation, where: Setting) -> None:
 
         patch.setattr(Ledger, "release", watched)
         rows = problem.sample(300, np.random.default_rng(0))
-        plan = AdaptiveClipping().plan(where)
+        plan = AdaptiveClipping().plan(where).statistic
         AdaptiveClipping().release(
             rows, AdaptiveClipping().plan(where), Ledger(where.budget), np.random.default_rng(0)
         )
@@ -417,7 +417,7 @@ def few_records(problem: MeanEstimation, where: Setting, methods: tuple[Any, ...
             rng = np.random.default_rng([seed, 1])
             release = method.release(rows, plan, Ledger(where.budget), rng)
             squares[i] += problem.error(release.value) ** 2
-            assert np.linalg.norm(release.value) <= (1 + 1e-12) * plan.mean_bound
+            assert np.linalg.norm(release.value) <= (1 + 1e-12) * plan.answer_radius
     return np.sqrt(squares / 20).tolist()  # type: ignore[no-any-return]
 
 
@@ -442,13 +442,13 @@ def test_few_records_are_not_worse_than_not_looking(
 def test_a_look_that_finds_nothing_is_not_taken() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
         problem, where = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
-        assert AdaptiveClipping().plan(where).mode == "blind"
+        assert AdaptiveClipping().plan(where).statistic.mode == "blind"
         forced, taken = few_records(
             problem, where, (AdaptiveClipping(mode="single"), AdaptiveClipping())
         )
         assert forced > 1.5 * taken
     many = replace(where, n=100_000)
-    assert AdaptiveClipping().plan(many).mode == "single"
+    assert AdaptiveClipping().plan(many).statistic.mode == "single"
     for method in (InstanceOptimal(), CoinPress()):
         with pytest.raises(NotApplicable):
             method.plan(where)
@@ -473,7 +473,7 @@ def test_the_norm_of_noise_is_below_its_tail() -> None:
 def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:
     _, where = point(n=100, d=3)
     nowhere = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
-    assert AdaptiveClipping(radius=10.0).plan(nowhere).centre is None
+    assert AdaptiveClipping(radius=10.0).plan(nowhere).statistic.centre is None
     for method in (AdaptiveClipping(), AdaptiveClipping(tuning="theory")):
         with pytest.raises((NotApplicable, InvalidInput)):
             method.plan(nowhere)
@@ -623,7 +623,7 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
     """The worst error over simple clipping's, m records far out in one direction; seven m."""
     _, where = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
-    plan = method.plan(where)
+    plan = method.plan(where).statistic
     top, worst = plan.top_radius, 0.0
     for m in np.unique(np.geomspace(plan.wide_target / 2, 4 * plan.target, 7).astype(int)):
         x = np.random.default_rng(int(m)).standard_normal((n, d)) * 0.01

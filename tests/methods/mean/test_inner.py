@@ -51,7 +51,7 @@ def decision(distance: float, small: float, large: float, n: int, d: int, beyond
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=rho))
     rhos = (rho, 0.4)
     return inner_is_enough(
-        means, (small, large), n=n, rhos=rhos, beyond=beyond, ledger=ledger, rng=rng
+        means, (small, large), n=n, rhos=rhos, crowd=beyond, ledger=ledger, rng=rng
     )[1]
 
 
@@ -156,7 +156,7 @@ def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) 
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
     _, where = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
     skewed = np.zeros((40, 3))
-    skewed[:, 0] = method.plan(where).top_radius * np.linspace(0.1, 0.9, 40)
+    skewed[:, 0] = method.plan(where).statistic.top_radius * np.linspace(0.1, 0.9, 40)
     symmetric = skewed * np.resize([1.0, -1.0], 40)[:, None]
     kinds, given = set(), list[Any]()
 
@@ -230,7 +230,7 @@ def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
         _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
-        return AdaptiveClipping(**fields).plan(where).inner_rho > 0
+        return AdaptiveClipping(**fields).plan(where).statistic.inner_rho > 0
 
     assert [looks(n, 20, 0.05) for n in (15_000, 17_000)] == [False, True]
     assert [looks(n, 100, 0.5) for n in (3000, 3400)] == [False, True]
@@ -291,7 +291,7 @@ def test_no_bound_is_given_of_a_run_that_looks_further(fields: Any) -> None:
     _, where = point(n=5000, d=9, offset=0.5, bound=1.0)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     plain, looking = (AdaptiveClipping(**more).plan(where) for more in ({}, fields))
-    assert not bound.failures(where) and not plain.inner_rho
+    assert not bound.failures(where) and not plain.statistic.inner_rho
     assert sum(bound.terms(where, plain).values()) == pytest.approx(bound.value(where))
     assert math.isinf(sum(bound.terms(where, looking).values()))
 
@@ -304,7 +304,7 @@ def test_what_is_proven_is_of_runs_without_the_look() -> None:
     for n, d, rho, far in sizes:
         _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=far)
         holds = not bound.failures(where)
-        plan = AdaptiveClipping().plan(where)
+        plan = AdaptiveClipping().plan(where).statistic
         assert not (holds and plan.inner_rho)
         covered, looking = covered + holds, looking + (plan.inner_rho > 0)
     assert min(covered, looking) > 10

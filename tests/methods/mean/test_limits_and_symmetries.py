@@ -93,7 +93,9 @@ def test_one_block_is_the_clipped_mean_and_two_blocks_are_as_well() -> None:
     for blocks in (1, 2):
         method = CoordinatewiseCDP(threshold=0.5, blocks=blocks)
         np.testing.assert_allclose(exact(method), expected, rtol=1e-12)
-        assert method.plan(WHERE).coordinate_sensitivity == pytest.approx(3 / 60, rel=1e-14)
+        assert method.plan(WHERE).statistic.coordinate_sensitivity(WHERE.n) == pytest.approx(
+            3 / 60, rel=1e-14
+        )
 
 
 @pytest.mark.parametrize("blocks", [3, 4, 7, 60])
@@ -110,8 +112,8 @@ def test_without_clipping_it_is_the_median_of_means(blocks: int) -> None:
 def test_median_of_means_needs_as_many_records_as_blocks() -> None:
     with pytest.raises(NotApplicable, match="9 blocks need at least as many records, and n=8"):
         MedianOfMeans(blocks=9).plan(setting(n=8))
-    assert MedianOfMeans().plan(setting(n=3)).block_size == 1
-    assert MedianOfMeans().plan(setting(n=1000, d=20)).blocks == 27  # ceil(4 ln(2d/0.05))
+    assert MedianOfMeans().plan(setting(n=3)).statistic.blocks == 3
+    assert MedianOfMeans().plan(setting(n=1000, d=20)).statistic.blocks == 27  # ceil(4 ln(2d/0.05))
 
 
 CLIPPING = (
@@ -227,9 +229,12 @@ def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None
     assert theory_threshold(WHERE, 0.5, "gaussian") == 10
     assert theory_threshold(setting(mean_bound=50.0), 0.5, "gaussian") == 17  # 3 tau >= R + 1
     theory = CoordinatewiseCDP(tuning="theory").plan(setting(n=1000, d=20))
-    assert theory.blocks == 28  # ceil(4 ln(40/0.05)) = 27, made even
+    assert theory.statistic.blocks == 28  # ceil(4 ln(40/0.05)) = 27, made even
     assert (
-        CoordinatewiseCDP(tuning="theory", calibration="paper").plan(setting(1000, 20)).blocks == 27
+        CoordinatewiseCDP(tuning="theory", calibration="paper")
+        .plan(setting(1000, 20))
+        .statistic.blocks
+        == 27
     )
 
 

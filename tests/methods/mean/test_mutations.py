@@ -21,7 +21,7 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    iterative,
+    groups,
 )
 from tests.methods.mean import faults
 from tests.methods.mean.checks import (
@@ -132,7 +132,7 @@ CASES = [
 @pytest.fixture(autouse=True)
 def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Iterative updating's walk comes after the release; here it only costs time."""
-    monkeypatch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+    monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
 @cache  # once for all faults of a method

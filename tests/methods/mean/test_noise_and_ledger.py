@@ -21,7 +21,7 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    iterative,
+    groups,
 )
 from dpsco_core.methods.mean.iterative import theory_groups
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
@@ -76,7 +76,7 @@ def records(method: Any) -> int:
 @pytest.fixture
 def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Iterative updating's walk comes after the release."""
-    monkeypatch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+    monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
 @pytest.mark.usefixtures("without_the_walk")
@@ -111,21 +111,26 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
 
 def test_noise_at_the_worked_examples_of_the_formulas() -> None:
     where = setting(n=1000, d=20, budget=ZCDP(rho=0.02))
-    assert SimpleClipping(radius=5.0).plan(where).noise_std == pytest.approx(0.05, rel=1e-14)
-    assert IterativeUpdating(radius=5.0, groups=10).plan(where).noise_std == pytest.approx(0.5)
+    assert SimpleClipping(radius=5.0).plan(where).noise.noise_std == pytest.approx(0.05, rel=1e-14)
+    assert IterativeUpdating(radius=5.0, groups=10).plan(where).noise.noise_std == pytest.approx(
+        0.5
+    )
     even = CoordinatewiseCDP(threshold=10.0, blocks=8)
-    assert even.plan(where).noise == pytest.approx(0.24 * math.sqrt(20 / 0.04), rel=1e-14)
+    assert even.plan(where).noise.noise_std == pytest.approx(0.24 * math.sqrt(20 / 0.04), rel=1e-14)
     printed = replace(even, calibration="paper")
-    assert printed.plan(where).noise == pytest.approx(4 * even.plan(where).noise, rel=1e-14)
+    ratio = printed.plan(where).noise.noise_std / even.plan(where).noise.noise_std
+    assert ratio == pytest.approx(4, rel=1e-14)
     pure = CoordinatewisePure(threshold=10.0, blocks=7, calibration="paper")
     # Laplace noise of epsilon costs a rho of epsilon + exp(-epsilon) - 1.
     epsilon = where.laplace_epsilon
     assert epsilon + math.exp(-epsilon) - 1 == pytest.approx(0.02, rel=1e-12)
-    assert pure.plan(where).noise == pytest.approx(12 * 10 * 7 * 20 / (epsilon * 1000), rel=1e-14)
+    scale = pure.plan(where).noise.noise_scale
+    assert scale == pytest.approx(12 * 10 * 7 * 20 / (epsilon * 1000), rel=1e-14)
     smooth = NoiseSmoothing(tau=10.0, smoothing_variance=1.0, calibration="paper")
-    assert smooth.plan(where).noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
+    assert smooth.plan(where).noise.noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
     ratio = (
-        replace(smooth, calibration="tight").plan(where).noise_std / smooth.plan(where).noise_std
+        replace(smooth, calibration="tight").plan(where).noise.noise_std
+        / smooth.plan(where).noise.noise_std
     )
     assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
 

@@ -15,6 +15,7 @@ from dpsco_core.methods.mean import AdaptiveClipping, RescaledClipping
 from dpsco_core.methods.mean.plan import (
     LEAST_WEIGHT,
     OCTAVES,
+    RescaledMean,
     mean_logarithms,
     stretched,
     weights_of,
@@ -38,22 +39,23 @@ def test_a_replaced_record_moves_the_logarithms_by_at_most_the_sensitivity(
     n: int, entry: float
 ) -> None:
     """And by all of it: from equal records, whose differences are 0, to one that is far away."""
-    plan = replace(RescaledClipping(mode="single").plan(SCENARIO.setting), lowest=-5.0)
-    plan = replace(plan, setting=replace(plan.setting, n=n, d=3))
+    mean = RescaledClipping(mode="single").plan(SCENARIO.setting).statistic
+    assert isinstance(mean, RescaledMean)
+    allowed, pairs = mean.sensitivity(n, 3), n // 2
     base = np.zeros((n, 3))
-    before = mean_logarithms(DenseRows(base), -5.0, plan.pairs)
+    before = mean_logarithms(DenseRows(base), -5.0, pairs)
     largest = 0.0
     for place in range(n):
         for row in (np.full(3, entry), np.array([entry, 1e3, 1.0])):
             x = base.copy()
             x[place] = row
-            moved = mean_logarithms(DenseRows(x), -5.0, plan.pairs) - before
+            moved = mean_logarithms(DenseRows(x), -5.0, pairs) - before
             assert np.isfinite(moved).all()
             largest = max(largest, float(np.linalg.norm(moved)))
-    assert largest <= plan.l2_sensitivity * (1 + 1e-12)
+    assert largest <= allowed * (1 + 1e-12)
     if abs(entry) > 1e3 and not math.isnan(entry):
-        assert largest == pytest.approx(plan.l2_sensitivity)
-    assert plan.l2_sensitivity == pytest.approx(OCTAVES * math.sqrt(3) / (n // 2))
+        assert largest == pytest.approx(allowed)
+    assert allowed == pytest.approx(OCTAVES * math.sqrt(3) / (n // 2))
 
 
 def test_pairs_do_not_depend_on_where_blocks_end() -> None:
@@ -100,9 +102,10 @@ def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
 
 
 def test_weights_of_one_leave_the_plan_as_it_is() -> None:
-    far = RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting)
-    assert stretched(far.fine, np.ones(40)) == far.fine
-    wider = stretched(far.fine, np.linspace(0.25, 1, 40))
+    far = RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting).statistic
+    assert isinstance(far, RescaledMean)
+    assert stretched(far.fine, far.scale, np.ones(40)) == far.fine
+    wider = stretched(far.fine, far.scale, np.linspace(0.25, 1, 40))
     assert far.fine.centre is not None
     assert wider.centre is not None
     assert wider.centre.rho == far.fine.centre.rho
@@ -121,9 +124,10 @@ def test_it_spends_its_budget_and_starts_with_the_scales(
     ledger = Ledger(where.budget)
     plan = RescaledClipping().plan(where)
     RescaledClipping().release(drawn(scenario), plan, ledger, np.random.default_rng(3))
-    first = ledger.entries[0]
-    assert (first.mechanism, first.size, first.rho) == ("gaussian", where.d, plan.scale_rho)
-    assert first.sensitivity == plan.l2_sensitivity
+    first, mean = ledger.entries[0], plan.statistic
+    assert isinstance(mean, RescaledMean)
+    assert (first.mechanism, first.size, first.rho) == ("gaussian", where.d, mean.scale_rho)
+    assert first.sensitivity == mean.sensitivity(where.n, where.d)
     spent = ledger.spent()
     if "rho" in budget:
         assert spent.rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]

@@ -55,7 +55,7 @@ def test_practical_tuning_errs_no_more_than_the_theorem_where_noise_is_all() -> 
 
 def test_the_radius_is_the_theorem_s_where_that_is_predicted_to_err_less() -> None:
     setting = TINY.setting
-    rho = SimpleClipping().plan(setting).rho
+    rho = SimpleClipping().plan(setting).noise.rho
     assert practical_radius(setting, rho) == theorem_radius(setting, rho)
     many = replace(setting, n=100_000)
     assert practical_radius(many, rho) != theorem_radius(many, rho)
@@ -69,4 +69,4 @@ def test_a_radius_that_is_given_and_the_printed_one_leave_the_answer_alone(
     rows, plan = DenseRows(np.zeros((TINY.n, TINY.d))), method.plan(TINY.setting)
     noise = method.release(rows, plan, Ledger(TINY.budget), np.random.default_rng(0)).value
     assert float(np.linalg.norm(noise)) > TINY.diameter / 2
-    assert noise == pytest.approx(np.random.default_rng(0).normal(0, plan.noise_std, TINY.d))
+    assert noise == pytest.approx(np.random.default_rng(0).normal(0, plan.noise.noise_std, TINY.d))

@@ -11,6 +11,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
+from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -19,6 +20,7 @@ from dpsco_core.methods.mean import (
 )
 from dpsco_core.methods.mean.coordinatewise import theory_blocks
 from dpsco_core.privacy import ApproxDP, BudgetExceeded, Ledger, amplify
+from dpsco_core.privacy.mechanisms import GaussianNoise
 from tests.methods.mean.checks import (
     APPROXIMATE,
     GAUSSIAN,
@@ -106,16 +108,23 @@ def test_parameters_out_of_range_are_refused_at_once(make: Any) -> None:
         make()
 
 
+def is_parallel(plan: MeanPlan[Any, Any]) -> bool:
+    """Whether the groups are hidden one by one, with no use of their secret split."""
+    return isinstance(plan.noise, GaussianNoise)
+
+
 def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     tight, printed = MANY_GROUPS
-    assert tight.plan(setting(409, 3)).amplification is None  # zCDP: never
-    assert printed.plan(setting(409, 3)).amplification is None
+    assert is_parallel(tight.plan(setting(409, 3)))  # zCDP: never
+    assert is_parallel(printed.plan(setting(409, 3)))
     plan = tight.plan(setting(409, 3, budget=APPROXIMATE))
-    assert plan.amplification == amplify(200, 1.0, 1e-6, "numerical")
-    assert plan.rho == pytest.approx(0.0396832, abs=5e-8)  # theory/zhao-et-al.md, 2.6
+    assert plan.noise.amplification == amplify(200, 1.0, 1e-6, "numerical")
+    assert plan.noise.amplification.rho_group == pytest.approx(
+        0.0396832, abs=5e-8
+    )  # theory/zhao-et-al.md, 2.6
     few = IterativeUpdating(groups=50).plan(setting(409, 3, budget=APPROXIMATE))
-    assert few.amplification is None  # the exact Gaussian curve alone allows more
-    assert few.rho == pytest.approx(0.0280145, abs=5e-8)
+    assert is_parallel(few)  # the exact Gaussian curve alone allows more
+    assert few.noise.rho == pytest.approx(0.0280145, abs=5e-8)
     ledger = run(tight, setting(409, 3, budget=APPROXIMATE), data(409, 3))
     assert ledger.entries[0].mechanism == "shuffled gaussian"
     assert ledger.entries[0].disjoint_blocks == 200
@@ -127,7 +136,10 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
         where = setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
         plan = replace(theory, groups=groups).plan(where)
-        return plan.amplification is not None, plan.rho
+        noise = plan.noise
+        if isinstance(noise, GaussianNoise):
+            return False, noise.rho
+        return True, noise.amplification.rho_group
 
     # The values of theory/zhao-et-al.md, 3.5.
     assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))

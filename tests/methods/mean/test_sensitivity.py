@@ -21,11 +21,16 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    iterative,
+    groups,
 )
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_to_ball
-from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
+from dpsco_core.methods.mean.base import (
+    LARGEST_LEVEL,
+    SMALLEST_LEVEL,
+    clip_to_ball,
+    median_sensitivity,
+)
 from dpsco_core.privacy import Ledger
+from dpsco_core.statements.kamath import algorithm_3_sensitivity
 from tests.folded import crossed, each
 from tests.methods.mean.checks import (
     ADVERSARIAL,
@@ -54,7 +59,7 @@ EXTREME_LEVELS = (SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL)
 def without_the_walk() -> Iterator[None]:
     """Iterative updating's walk only sees what is released: it cannot move the statistic."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+        patch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
         yield
 
 
@@ -130,7 +135,7 @@ def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
     x, other = np.zeros((10, 4)), np.zeros((10, 4))
     x[7, 2], other[7, 2] = 3.0, -3.0
     np.testing.assert_allclose(change(method, where, x, other), [0, 0, 0.6, 0], rtol=1e-14)
-    assert method.plan(where).l2_sensitivity == pytest.approx(0.6, rel=1e-15)
+    assert method.plan(where).noise.l2_sensitivity == pytest.approx(0.6, rel=1e-15)
 
 
 def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves() -> None:
@@ -141,7 +146,7 @@ def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves(
     moved = change(method, where, x, other)
     assert np.sort(np.abs(moved[:, 0])).tolist() == pytest.approx([0, 0, 0, 2 * 3.0 / 5], rel=1e-12)
     assert np.all(moved[:, 1] == 0)
-    assert method.plan(where).l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
+    assert method.plan(where).noise.l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
 
 
 @each("blocks", range(1, 12))
@@ -174,10 +179,10 @@ def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
     for blocks in range(1, 60):
         for n in range(blocks, 6 * blocks + 5):
             proven = median_sensitivity(10.0, blocks, n // blocks)
-            assert printed_sensitivity(10.0, blocks, n) > proven * (1 - 1e-12)
+            assert algorithm_3_sensitivity(10.0, blocks, n) > proven * (1 - 1e-12)
             if n % blocks == 0:
                 factor = 4 if blocks % 2 == 0 else 2
-                assert printed_sensitivity(10.0, blocks, n) == pytest.approx(factor * proven)
+                assert algorithm_3_sensitivity(10.0, blocks, n) == pytest.approx(factor * proven)
 
 
 def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
@@ -194,8 +199,10 @@ def test_all_coordinates_of_one_record_move_together(d: int) -> None:
     where = setting(n=8, d=d)
     for method in (CoordinatewiseCDP(threshold=1.0, blocks=2), NoiseSmoothing(tau=1.0)):
         entry_sensitivity = {
-            CoordinatewiseCDP: lambda p: p.coordinate_sensitivity * math.sqrt(d),
-            NoiseSmoothing: lambda p: p.l2_sensitivity,
+            CoordinatewiseCDP: lambda p: (
+                p.statistic.coordinate_sensitivity(p.setting.n) * math.sqrt(d)
+            ),
+            NoiseSmoothing: lambda p: p.noise.l2_sensitivity,
         }[type(method)](method.plan(where))
         moved = change(method, where, *worst_neighbours(method, where))
         assert float(np.linalg.norm(moved)) == pytest.approx(entry_sensitivity, rel=1e-9)

@@ -12,8 +12,8 @@ from scipy import stats
 
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian, batch_plan
 from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
-from dpsco_core.methods.user.accelerated.run import run_phases
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
+from dpsco_core.methods.user.accelerated.run import AcceleratedPhases
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase
 from dpsco_core.methods.user.release import FilteredMeans
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan
@@ -88,13 +88,15 @@ def check_worst_user(patch: pytest.MonkeyPatch) -> None:
     assert 0.35 < ratios[0] <= 1 and max(ratios) <= 1
 
 
-def one_phase(at: Setting, filtered: Any, steps: int, regulariser: float = 0.1) -> AcceleratedPlan:
+def one_phase(
+    at: Setting, filtered: Any, steps: int, regulariser: float = 0.1
+) -> AcceleratedPhases:
     """Return a plan of a single phase, from a practical one."""
     plan = UserAccelerated().plan(at)
     phase = AcceleratedPhase(
         start=0, stop=at.n, regulariser=regulariser, stages=(steps,), filter=filtered
     )
-    return AcceleratedPlan(
+    return AcceleratedPhases(
         setting=at,
         losses=plan.losses,
         smoothness=1.0,
@@ -120,7 +122,7 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     honest = filtered_module.add_gaussian_noise
     patch.setattr(filtered_module, "add_gaussian_noise", spy)
     users = means_of(np.zeros((3000, 500)), 7)
-    run_phases(one_phase(at, filtered, steps), users, Ledger(BUDGET), np.random.default_rng(2))
+    one_phase(at, filtered, steps).run(users, Ledger(BUDGET), np.random.default_rng(2))
     # sl = (4 log(1/z) + 8 log(T/z))/eps_1 (theory/lowy-liu-asi.md, 2.2), at gamma for the
     # threshold, z = delta/2.
     scale, z, gamma = 4 / (share * 4.0), 5e-7, 0.005
@@ -177,7 +179,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     means[:, 0] = np.arange(4000) / 4000
     ledger = Ledger(BUDGET)
     users = means_of(means, 3, radius=1.0)
-    run_phases(one_phase(at, filtered, steps), users, ledger, np.random.default_rng(3))
+    one_phase(at, filtered, steps).run(users, ledger, np.random.default_rng(3))
     assert ledger.spent() == BUDGET
     chosen = [set(np.round(4000 * (rows[0, 0] - rows[:, 0]))) for rows in drawn]
     assert len(drawn) == steps and all(len(c) == 1000 for c in chosen)

@@ -15,7 +15,6 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry import Simplex
 from dpsco_core.methods.user.accelerated import batches as accelerated_batches
 from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
-from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, theory_radius
 from dpsco_core.methods.user.base import user_level
 from dpsco_core.methods.user.printed_schedules import best_decay, erm_condition
@@ -175,7 +174,7 @@ def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
     )
     plan = replace(base, smoothness=1.0, phases=phases, losses=replace(base.losses))
     users = means_of(means, 5)
-    release = run_phases(plan, users, Ledger(BUDGET), np.random.default_rng(0))
+    release = UserAccelerated().release(users, plan, Ledger(BUDGET), np.random.default_rng(0))
     bound = plan.losses.feature_bound
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
     kept = means * np.minimum(1, bound / lengths)

@@ -15,11 +15,10 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import NoisyGradientDescent, phased_sgd
 from dpsco_core.methods.euclidean.phased_sgd import (
-    InOrder,
     Phase,
-    PhasedPlan,
+    PhasedAverages,
+    PhasedSgd,
     phase_average,
-    run_phases,
 )
 from dpsco_core.methods.user import clipped_means, group_privacy
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
@@ -208,7 +207,7 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     where = user_setting(kind, n, 1, d, ZCDP(rho=50.0))
     plan, data = UserGroupPrivacy().plan(where), honest(n, 1, d)
     assert all(p.sensitivity < where.constants.diameter for p in plan.phases)
-    items = PhasedPlan(
+    items = PhasedAverages(
         setting=where,
         losses=plan.losses,
         rho=plan.rho,
@@ -216,8 +215,9 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
         phases=plan.phases,
     )
     sample = users(kind, data, 1)
-    records = InOrder(sample=plan.losses.of(sample.records))
-    expected = run_phases(items, records, Ledger(where.budget), np.random.default_rng(5))
+    expected = PhasedSgd().release(
+        sample.records, items, Ledger(where.budget), np.random.default_rng(5)
+    )
     release = run_users(UserGroupPrivacy(), where, sample, seed=5)
     np.testing.assert_array_equal(release.value, expected.value)
 

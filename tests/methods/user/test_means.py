@@ -72,15 +72,15 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
         x[:m] = block
         data = UserRows(records=DenseRows(x), items=m)
         rows = data.records if slug == "user.mean-group" else data.means()
-        return clipped_mean(rows, plan.clip_radius)
+        return clipped_mean(rows, plan.statistic.radius)
 
     far = np.full((m, 3), 1e6)
     most = np.linalg.norm(value(far) - value(-far))
-    assert most == pytest.approx(plan.l2_sensitivity, rel=1e-9)
+    assert most == pytest.approx(plan.noise.l2_sensitivity, rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(50):
         one, two = (rng.choice((*BROKEN, 1.0, 1e6, -1e6), (m, 3)) for _ in range(2))
-        assert np.linalg.norm(value(one) - value(two)) <= plan.l2_sensitivity * (1 + 1e-12)
+        assert np.linalg.norm(value(one) - value(two)) <= plan.noise.l2_sensitivity * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("slug", ALL)
@@ -100,12 +100,12 @@ def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) ->
 def test_the_centre_is_paid_for_and_comes_first() -> None:
     point = replace(POINT, n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0)
     method = UserMeanAdaptive()
-    centre = method.plan(point.setting).fine.centre
+    centre = method.plan(point.setting).statistic.centre
     assert centre is not None
     labels = [e.label for e in released(method, users(point), point).ledger.entries]
     assert labels == ["centre"] * len(centre.radii) + ["radius", "mean of clipped records"]
-    assert method.plan(replace(point, m=1).setting).fine.centre is None
-    assert replace(method, tuning="theory").plan(point.setting).fine.centre is None
+    assert method.plan(replace(point, m=1).setting).statistic.centre is None
+    assert replace(method, tuning="theory").plan(point.setting).statistic.centre is None
 
 
 @pytest.mark.parametrize(("p", "m"), [(2.0, 9), (3.0, 4), (4.0, 30), (6.0, 2)])
@@ -162,19 +162,19 @@ def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: A
     pure = replace(POINT, delta=0.0, epsilon=0.7)
     method = UserMeanClipped(tuning=tuning)
     plan = method.plan(pure.setting)
-    assert plan.l2_sensitivity == 2 * plan.clip_radius / pure.n
+    assert plan.noise.l2_sensitivity == 2 * plan.statistic.radius / pure.n
     release = released(method, users(pure), pure)
     (entry,) = release.ledger.entries
     assert (entry.mechanism, entry.epsilon) == ("spherical laplace", 0.7)
     assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))  # of any pure release
-    assert entry.sensitivity == plan.l2_sensitivity
+    assert entry.sensitivity == plan.noise.l2_sensitivity
     wide = replace(pure, diameter=1e6)  # nothing is projected on the public ball
     data = users(pure)
-    plan = replace(method, radius=plan.clip_radius).plan(wide.setting)
-    rng, exact = np.random.default_rng(5), clipped_mean(data.means(), plan.clip_radius)
+    plan = replace(method, radius=plan.statistic.radius).plan(wide.setting)
+    rng, exact = np.random.default_rng(5), clipped_mean(data.means(), plan.statistic.radius)
     values = [
         method.release(data, plan, Ledger(wide.budget), rng).value - exact for _ in range(4000)
     ]
     lengths = np.linalg.norm(values, axis=1)
-    assert lengths.mean() == pytest.approx(pure.d * plan.l2_sensitivity / 0.7, rel=0.05)
-    assert np.mean(np.square(values)) == pytest.approx(plan.noise_std**2, rel=0.1)
+    assert lengths.mean() == pytest.approx(pure.d * plan.noise.l2_sensitivity / 0.7, rel=0.05)
+    assert np.mean(np.square(values)) == pytest.approx(plan.diagnostics["noise_std"] ** 2, rel=0.1)

@@ -23,6 +23,11 @@ from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.linear import mean_gradient_rounding
+from dpsco_core.statements.su import (
+    algorithm_1_noise,
+    algorithm_1_output_noise,
+    theorem_2_ridge,
+)
 
 OUTPUT_SHARE = 0.01  # share of epsilon and delta, in the tight calibration: H is tiny all the same
 DIGITS = 1e-12  # a share of the gradient that the solver can certify; see `certified_digits`
@@ -142,8 +147,8 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
 
 
 def theorem_ridge(setting: Setting, losses: Losses) -> float:
-    r"""Return :math:`\lambda = L/(\sqrt n M)` of Theorem 2, M the diameter."""
-    return losses.lipschitz / (math.sqrt(setting.n) * setting.constants.diameter)
+    """Return lambda of Theorem 2."""
+    return theorem_2_ridge(setting.n, losses.lipschitz, setting.constants.diameter)
 
 
 def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
@@ -162,16 +167,6 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
     """
     needed = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
     return 0.5 * smoothness * needed / n
-
-
-def printed_linear_std(lipschitz: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sigma_1 = \sqrt{128L^2\ln(2.5/\delta)}/\varepsilon` (Algorithms 1 and 2)."""
-    return lipschitz * math.sqrt(128 * math.log(2.5 / delta)) / epsilon
-
-
-def printed_output_std(accuracy: float, ridge: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sigma_2 = \sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
-    return math.sqrt(64 * accuracy * math.log(2.5 / delta) / ridge) / epsilon
 
 
 def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: float) -> float:
@@ -263,7 +258,7 @@ def _closed_plan(
     if calibration == "paper":
         rho = 0.0
         sensitivity = 2 * losses.lipschitz
-        std = printed_linear_std(losses.lipschitz, budget.epsilon, budget.delta)
+        std = algorithm_1_noise(losses.lipschitz, budget.epsilon, budget.delta)
     else:
         rho = setting.gaussian_rho
         sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
@@ -290,13 +285,13 @@ def _paper_plan(
     ridge = least_ridge(setting.n, losses.smoothness, epsilon / 4)
     if tuning == "theory":
         ridge = max(ridge, theorem_ridge(setting, losses))
-    std = printed_linear_std(losses.lipschitz, epsilon, delta)
+    std = algorithm_1_noise(losses.lipschitz, epsilon, delta)
     accuracy = max(
         theorem_accuracy(setting, losses.lipschitz, epsilon, delta),
         reachable_accuracy(setting, losses, ridge, std),
     )
     rho = gaussian_rho(epsilon / 2, delta / 2)
-    printed = printed_output_std(accuracy, ridge, epsilon, delta)
+    printed = algorithm_1_output_noise(accuracy, ridge, epsilon, delta)
     # Noise as printed, which would hide this much.
     sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(

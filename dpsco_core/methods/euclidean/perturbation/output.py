@@ -1,33 +1,22 @@
 """Output perturbation in phases, under pure DP: after Lowy (2026)."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, LOWY_2026, MethodCard
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
-from dpsco_core.methods.euclidean.perturbation.objective import check_set
-from dpsco_core.methods.euclidean.perturbation.output_schedule import (
-    OutputPhase,
-    OutputPlan,
-    output_plan,
-)
+from dpsco_core.methods.euclidean.perturbation.minimisers import PhasedMinimisers
+from dpsco_core.methods.euclidean.perturbation.output_schedule import output_plan
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
-from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
-from dpsco_core.methods.run import walk_phases
+from dpsco_core.methods.euclidean.solver import CLOSED_FORM
+from dpsco_core.methods.phases import PhasedMethod
 from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputPerturbation(PrivateMethod):
+class OutputPerturbation(PhasedMethod):
     r"""Minimise a regularised risk in phases, and hide each minimiser by spherical Laplace noise.
 
     The privacy is that of the point which the solver returns, not of the exact minimiser: the
@@ -117,64 +106,5 @@ class OutputPerturbation(PrivateMethod):
     symbol = "square"
     dashed = True
 
-    def plan(self, setting: Setting) -> OutputPlan:
+    def plan(self, setting: Setting) -> PhasedMinimisers:
         return output_plan(setting, self.tuning)
-
-    def release(
-        self, sample: Any, plan: OutputPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the phases of `plan`."""
-        check_sample(sample, plan.setting)
-        if plan.hessian is None:
-            check_set(sample.constraint, plan.setting)
-        losses: Any = plan.losses.of(sample)
-        if plan.kinked:
-            losses = losses.rounded(plan.curvature)
-
-        def advance(w: Vector, phase: OutputPhase, block: Ledger, i: int) -> tuple[Vector, int]:
-            part = losses.part(phase.start, phase.stop)
-            noisy = block.release(
-                SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=plan.epsilon),
-                phase_minimiser(part, w, phase, plan),
-                rng,
-                label=f"minimiser of phase {i}",
-            )
-            return sample.constraint.project(noisy), phase.stop
-
-        first, last = plan.phases[0], plan.phases[-1]
-        return walk_phases(sample.constraint.centre, plan.phases, ledger, advance).released(
-            ledger,
-            plan.losses.diagnostics
-            | {
-                "noise_scale": last.noise_scale,
-                "ridge": first.regulariser,
-                "phases": float(len(plan.phases)),
-                "accuracy": last.accuracy,
-            },
-        )
-
-
-def phase_minimiser(sample: Any, centre: Vector, phase: OutputPhase, plan: OutputPlan) -> Vector:
-    r"""Minimise :math:`\hat F(w) + \frac\lambda2\|w-c\|^2` over W, shape (d,).
-
-    In closed form, :math:`\Pi_W\big(\frac{\lambda c-g}{a+\lambda}\big)`, where every Hessian is a
-    multiple a of the identity and g is the gradient at 0; else to the accuracy of the phase.
-    """
-    level = phase.regulariser
-    if plan.hessian is not None:
-        slope = sample.mean_gradient(np.zeros(sample.d))
-        exact: Vector = (level * centre - slope) / (plan.hessian + level)
-        projected: Vector = sample.constraint.project(exact)
-        return projected
-
-    def gradient(w: Vector) -> Vector:
-        slope: Vector = sample.mean_gradient(w) + level * (w - centre)
-        return slope
-
-    return minimise_strongly_convex(
-        gradient,
-        sample.constraint,
-        smoothness=plan.curvature * plan.losses.feature_bound**2 + level,
-        modulus=level,
-        accuracy=phase.accuracy,
-    ).value

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
-from dpsco_core.methods.base import Plan, Tuning
+from dpsco_core.methods.base import Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
+from dpsco_core.methods.euclidean.perturbation.minimisers import OutputPhase, PhasedMinimisers
 from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
-from dpsco_core.methods.euclidean.solver import USUAL_GRADIENTS
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.problems.base import Setting
@@ -32,45 +32,6 @@ SHRUNK_SHARE = 0.04  # a share of what the worst law of a class loses to shrinki
 WIDEST, NARROWEST = 1.0, 1e-3  # ends of the stretch on which a kink is rounded off
 
 Lengths = tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutputPhase:
-    """One phase."""
-
-    # its records, by index
-    start: int
-    stop: int
-    regulariser: float  # λ_i
-    accuracy: float  # α_i, to which the solver certifies; 0 for a closed form
-    l2_sensitivity: float  # the sensitivity of what is released, the solver's distance included
-    noise_scale: float  # s_i: the noise has the density e^(-‖z‖/s_i), up to a factor
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutputPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
-    losses: Losses
-    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and a phase a closed
-    # form; None where it must be solved
-    hessian: float | None
-    curvature: float  # bound on the curvature of the link; kinks are rounded off to it
-    kinked: bool  # whether they are
-    epsilon: float
-    phases: tuple[OutputPhase, ...]
-
-    @property
-    def moves(self) -> float:
-        return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
-
-    @property
-    def has_closed_form(self) -> bool:
-        return self.hessian is not None
-
-    @property
-    def gradients(self) -> int | None:
-        return None if self.hessian is None else self.phases[-1].stop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +65,7 @@ class PhaseModel:
 
 
 @lru_cache(maxsize=4096)
-def output_plan(setting: Setting, tuning: Tuning) -> OutputPlan:
+def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
     """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
     constants, epsilon = setting.constants, setting.pure_epsilon
     refuse_other_losses(setting)
@@ -123,7 +84,7 @@ def output_plan(setting: Setting, tuning: Tuning) -> OutputPlan:
         curvature = 1 / min(WIDEST, max(NARROWEST, modelled_risk(at, layout) / 2))
     bound = losses.feature_bound
     smoothness = curvature * bound**2 if at.hessian is None else at.hessian
-    return OutputPlan(
+    return PhasedMinimisers(
         setting=setting,
         losses=losses,
         hessian=at.hessian,

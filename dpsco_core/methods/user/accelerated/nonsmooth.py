@@ -8,8 +8,8 @@ from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipsc
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
-from dpsco_core.methods.user.accelerated.run import FilteredGradients
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
+from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
+from dpsco_core.methods.user.accelerated.schedule import halving_layouts
 from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoothing_radius
@@ -112,7 +112,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
     colour = "magenta"
     symbol = "star"
 
-    def plan(self, setting: Setting) -> AcceleratedPlan:
+    def plan(self, setting: Setting) -> AcceleratedPhases:
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         at = user_level(setting, budget, losses)

@@ -10,8 +10,8 @@ from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_los
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
-from dpsco_core.methods.user.accelerated.run import FilteredGradients
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
+from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
+from dpsco_core.methods.user.accelerated.schedule import halving_layouts
 from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.sentences import (
     FEW,
@@ -105,7 +105,7 @@ class UserAccelerated(FilteredGradients):
     colour = "violet"
     symbol = "square"
 
-    def plan(self, setting: Setting) -> AcceleratedPlan:
+    def plan(self, setting: Setting) -> AcceleratedPhases:
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         if math.isinf(losses.smoothness):

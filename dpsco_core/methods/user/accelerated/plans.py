@@ -18,11 +18,11 @@ from dpsco_core.base.search import least_count
 from dpsco_core.methods.base import Calibration
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.model import STEP_COUNTS, Choice, Landscape, Layout, choose
+from dpsco_core.methods.user.accelerated.run import AcceleratedPhases
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
     MOST_USERS,
     AcceleratedPhase,
-    AcceleratedPlan,
     calibrated_filter,
     chosen_phases,
     practical_tau,
@@ -62,7 +62,7 @@ def practical_plan(
     losses: Losses,
     calibration: Calibration,
     layouts: tuple[Layout, ...],
-) -> AcceleratedPlan:
+) -> AcceleratedPhases:
     """Return the plan of the least modelled risk over some layouts.
 
     Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
@@ -72,7 +72,7 @@ def practical_plan(
     if choice is None:
         raise too_few(at.n, least_in_a_phase(filters, 1))
     phases = chosen_phases(choice, filters)
-    return AcceleratedPlan(
+    return AcceleratedPhases(
         setting=setting,
         losses=losses,
         smoothness=land.smoothness,
@@ -101,7 +101,7 @@ def practical_choice(
 
 def theory_plan(
     setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
-) -> AcceleratedPlan:
+) -> AcceleratedPhases:
     """Return the recommended schedule, or the printed one with ``calibration="paper"``.
 
     Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
@@ -122,9 +122,9 @@ def planned(
     losses: Losses,
     calibration: Calibration,
     phases: tuple[AcceleratedPhase, ...],
-) -> AcceleratedPlan:
+) -> AcceleratedPhases:
     """Return the plan of the theory's phases, where AC-SA knows of the regulariser alone."""
-    return AcceleratedPlan(
+    return AcceleratedPhases(
         setting=setting,
         losses=losses,
         smoothness=at.smoothness,

@@ -1,19 +1,21 @@
 """The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
 
 import math
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.methods.base import PrivateMethod, Release
 from dpsco_core.methods.departure import WHOLE_PHASES
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.phases import PhasedMethod, PhasesPlan
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import Split
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
-from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase
+from dpsco_core.methods.user.accelerated.sgd import Accelerated, Curvature, staged_descent
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
 from dpsco_core.methods.user.base import FILTER_STAGE, bounded_means, check_users
 from dpsco_core.methods.user.release import open_releases
@@ -22,16 +24,109 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 
-def in_two_phases(method: Any, setting: Setting) -> AcceleratedPlan:
+@dataclass(frozen=True, kw_only=True)
+class AcceleratedPhases(PhasesPlan):
+    """Phases of accelerated descent, each behind its tests: Algorithm 3.
+
+    They are run in their own way, since they keep the points inside a phase.
+    """
+
+    halts = True
+
+    losses: Losses  # the constants of the losses, and the bound on the records
+    # what AC-SA takes for those of the risk, without the regulariser
+    smoothness: float
+    strong_convexity: float
+    phases: tuple[AcceleratedPhase, ...]
+    # what the model of the practical tuning predicts; NaN for others
+    modelled_risk: float = math.nan
+    notes: tuple[str, ...] = ()
+    # r of the ball that losses are averaged over; 0 for the losses themselves
+    radius: float = 0.0
+
+    @property
+    def steps(self) -> int:
+        """Steps of all phases."""
+        return sum(phase.steps for phase in self.phases)
+
+    @property
+    def passes(self) -> float:  # a step of a part of the users is that part of a step
+        everyone = max(phase.stop for phase in self.phases)
+        return sum(phase.steps * phase.users for phase in self.phases) / everyone
+
+    @property
+    def moves(self) -> float:
+        return self.steps
+
+    @property
+    def gradients(self) -> int:
+        return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
+
+    def objective(self, phase: AcceleratedPhase) -> Curvature:
+        """Return what AC-SA knows of the regularised risk of a phase."""
+        mu = phase.regulariser + self.strong_convexity
+        smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
+        return Curvature(strong_convexity=mu, smoothness=smoothness)
+
+    def run(
+        self, sample: UserSample, ledger: Ledger, rng: np.random.Generator
+    ) -> tuple[Descended, Mapping[str, float], tuple[str, ...]]:
+        """Run the phases from the centre of the set, on the smoothed losses if there is a radius.
+
+        A failed test ends the whole run, at the last private point. All points at which gradients
+        are asked for are functions of what was released, and so private.
+        """
+        check_users(sample, self.setting)
+        users = bounded_means(sample, self.losses)
+        w = users.constraint.centre
+        path = Path(w, self.steps)
+        blocks = ledger.disjoint(len(self.phases))
+        done, calls, halted = 0, 0, 0
+        for i, (phase, block) in enumerate(zip(self.phases, blocks, strict=True), start=1):
+            part = users.part(phase.start, phase.stop)
+            end = run_phase(self, phase, part, w, block, rng, path, done, f"phase {i}")
+            w, done = end.value, done + end.steps
+            # A step that halts has asked for its gradients too.
+            calls += (end.steps + end.halted) * phase.users * self.setting.m
+            if end.halted:
+                halted = i
+                break
+        path.add(self.steps, w)
+        first = self.phases[0]
+        stopped = (
+            f"The users' gradients were too far apart for the test of phase {halted} of "
+            f"{len(self.phases)}: the run ended there, and its result is the last private point.",
+        )
+        diagnostics = (
+            self.losses.diagnostics
+            | {
+                "phases": float(len(self.phases)),
+                "filter_radius": first.filter.keep.filter_radius,
+                "score_threshold": first.filter.release.test.threshold,
+                "noise_std": first.noise_std,
+                "regulariser": first.regulariser,
+                "batch_size": float(first.filter.count),
+                "steps": float(done),
+                "gradient_calls": float(calls),
+                "halted_phase": float(halted),
+            }
+            | ({"modelled_risk": risk} if math.isfinite(risk := self.modelled_risk) else {})
+            | ({"smoothing_radius": self.radius} if self.radius else {})
+        )
+        notes = self.notes + (stopped if halted else ())
+        return Descended(value=w, path=path), diagnostics, notes
+
+
+def in_two_phases(method: Any, setting: Setting) -> AcceleratedPhases:
     """Return the first phase of the plan of half of the users, for each half of them."""
-    plan: AcceleratedPlan = method.plan(replace(setting, n=setting.n // 2))
+    plan: AcceleratedPhases = method.plan(replace(setting, n=setting.n // 2))
     first, half = plan.phases[0], plan.phases[0].stop
     phases = (first, replace(first, start=half, stop=2 * half))
     return replace(plan, setting=setting, phases=phases)
 
 
-class FilteredGradients(PrivateMethod):
-    """A user-level method whose release runs the phases of its plan."""
+class FilteredGradients(PhasedMethod):
+    """A user-level method whose plan is `AcceleratedPhases`."""
 
     needs_only_means = True
     stage = replace(
@@ -44,67 +139,9 @@ class FilteredGradients(PrivateMethod):
     )
     departs = (WHOLE_PHASES,)
 
-    def release(
-        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 3, on the smoothed losses where the plan has a radius."""
-        check_users(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng)
-
-
-def run_phases(
-    plan: AcceleratedPlan,
-    sample: UserSample,
-    ledger: Ledger,
-    rng: np.random.Generator,
-) -> Release:
-    """Run Algorithm 3 with the phases of `plan`, from the centre of the constraint set.
-
-    A failed test ends the whole run, at the last private point. All points at which gradients are
-    asked for are functions of what was released, and so private.
-    """
-    users = bounded_means(sample, plan.losses)
-    w = users.constraint.centre
-    path = Path(w, plan.steps)
-    blocks = ledger.disjoint(len(plan.phases))
-    done, calls, halted = 0, 0, 0
-    for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
-        part = users.part(phase.start, phase.stop)
-        end = run_phase(plan, phase, part, w, block, rng, path, done, f"phase {i}")
-        w, done = end.value, done + end.steps
-        # A step that halts has asked for its gradients too.
-        calls += (end.steps + end.halted) * phase.users * plan.setting.m
-        if end.halted:
-            halted = i
-            break
-    path.add(plan.steps, w)
-    first = plan.phases[0]
-    stopped = (
-        f"The users' gradients were too far apart for the test of phase {halted} of "
-        f"{len(plan.phases)}: the run ended there, and its result is the last private point.",
-    )
-    return Descended(value=w, path=path).released(
-        ledger,
-        plan.losses.diagnostics
-        | {
-            "phases": float(len(plan.phases)),
-            "filter_radius": first.filter.keep.filter_radius,
-            "score_threshold": first.filter.release.test.threshold,
-            "noise_std": first.noise_std,
-            "regulariser": first.regulariser,
-            "batch_size": float(first.filter.count),
-            "steps": float(done),
-            "gradient_calls": float(calls),
-            "halted_phase": float(halted),
-        }
-        | ({"modelled_risk": risk} if math.isfinite(risk := plan.modelled_risk) else {})
-        | ({"smoothing_radius": plan.radius} if plan.radius else {}),
-        notes=plan.notes + (stopped if halted else ()),
-    )
-
 
 def run_phase(
-    plan: AcceleratedPlan,
+    plan: AcceleratedPhases,
     phase: AcceleratedPhase,
     users: UserSample,
     start: Vector,
@@ -138,7 +175,7 @@ def run_phase(
 
 
 def mean_gradients(
-    plan: AcceleratedPlan, users: UserSample, w: Vector, rng: np.random.Generator
+    plan: AcceleratedPhases, users: UserSample, w: Vector, rng: np.random.Generator
 ) -> Vector:
     """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if need be."""
     if plan.radius:

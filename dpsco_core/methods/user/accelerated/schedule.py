@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import least_count, smallest_or
-from dpsco_core.methods.base import Plan
-from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
 from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths
@@ -65,48 +63,6 @@ class AcceleratedPhase:
     def noise_std(self) -> float:
         """Of every coordinate of every gradient."""
         return self.filter.release.noise_std
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
-    halts = True
-
-    losses: Losses  # the constants of the losses, and the bound on the records
-    # what AC-SA takes for those of the risk, without the regulariser
-    smoothness: float
-    strong_convexity: float
-    phases: tuple[AcceleratedPhase, ...]
-    # what the model of the practical tuning predicts; NaN for others
-    modelled_risk: float = math.nan
-    notes: tuple[str, ...] = ()
-    # r of the ball that losses are averaged over; 0 for the losses themselves
-    radius: float = 0.0
-
-    @property
-    def steps(self) -> int:
-        """Steps of all phases."""
-        return sum(phase.steps for phase in self.phases)
-
-    @property
-    def passes(self) -> float:  # a step of a part of the users is that part of a step
-        everyone = max(phase.stop for phase in self.phases)
-        return sum(phase.steps * phase.users for phase in self.phases) / everyone
-
-    @property
-    def moves(self) -> float:
-        return self.steps
-
-    @property
-    def gradients(self) -> int:
-        return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
-
-    def objective(self, phase: AcceleratedPhase) -> Curvature:
-        """Return what AC-SA knows of the regularised risk of a phase."""
-        mu = phase.regulariser + self.strong_convexity
-        smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
-        return Curvature(strong_convexity=mu, smoothness=smoothness)
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:

@@ -11,11 +11,10 @@ from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipsc
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
 from dpsco_core.methods.user.accelerated.plans import planned, practical_plan, printed_phases
-from dpsco_core.methods.user.accelerated.run import FilteredGradients
+from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_USERS,
     AcceleratedPhase,
-    AcceleratedPlan,
     calibrated_filter,
     halving_layouts,
     recommended_phases,
@@ -123,7 +122,7 @@ class UserAcceleratedStrong(FilteredGradients):
     colour = "teal"
     symbol = "diamond"
 
-    def plan(self, setting: Setting) -> AcceleratedPlan:
+    def plan(self, setting: Setting) -> AcceleratedPhases:
         budget = approximate_budget(setting)
         if not setting.constants.sample_strong_convexity > 0:
             raise NotApplicable(
@@ -168,7 +167,7 @@ def staged_layouts(n: int) -> tuple[Layout, ...]:
 
 def strong_plan(
     setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
-) -> AcceleratedPlan:
+) -> AcceleratedPhases:
     """Return the plan of the theory tuning.
 
     Raises `NotApplicable` where a phase of a stage cannot have a test, with the number of users

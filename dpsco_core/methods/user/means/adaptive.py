@@ -1,14 +1,12 @@
 """A mean at user level: a private centre, then users' means in a radius chosen privately."""
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
-from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.mean.shares import Mode
 from dpsco_core.methods.stage import SmallRun, Stage
@@ -16,20 +14,14 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,
     USERS_OVER_M,
-    check_user_rows,
     of_user_means,
+    user_means,
 )
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAdaptivePlan(Plan):
-    fine: AdaptivePlan  # the run on the users' means
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserMeanAdaptive(PrivateMethod):
+class UserMeanAdaptive(MeanMethod):
     """Adaptive clipping of the users' means; see theory/user-level-means.md, 2.3.
 
     At m = 1 it is `AdaptiveClipping`.
@@ -119,17 +111,8 @@ class UserMeanAdaptive(PrivateMethod):
     colour = "violet"
     symbol = "circle"
 
-    def plan(self, setting: Setting) -> UserAdaptivePlan:
-        fine = self._on_means(self.mode).plan(of_user_means(setting))
-        return UserAdaptivePlan(setting=setting, fine=fine)
-
-    def release(
-        self, sample: UserRows, plan: UserAdaptivePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_user_rows(sample, plan.setting)
-        return self._on_means(plan.fine.mode).release(sample.means(), plan.fine, ledger, rng)
-
-    def _on_means(self, mode: Mode | None) -> AdaptiveClipping:
-        return AdaptiveClipping(
-            radius=self.radius, mode=mode, calibration=self.calibration, tuning=self.tuning
+    def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean, None]:
+        item = AdaptiveClipping(
+            radius=self.radius, mode=self.mode, calibration=self.calibration, tuning=self.tuning
         )
+        return replace(item.plan(of_user_means(setting)), setting=setting, read=user_means)

@@ -1,19 +1,13 @@
-"""What the estimators of a mean at user level share: moments, checks, a release."""
+"""What the estimators of a mean at user level share: moments, checks, what they read."""
 
 import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import Release
-from dpsco_core.methods.mean.base import check_kind, clipped_mean, into_ball
-from dpsco_core.methods.mean.clipped import ClippedPlan
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
+from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -32,43 +26,18 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
     """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
     if not isinstance(sample, UserRows):
         check_kind("sample", sample, "means", "UserRows(records=DenseRows(x), items=m)")
-    for name, what, got, planned in (
+    for name, meaning, size, planned in (
         ("n", "the number of users", sample.users, setting.n),
         ("m", "the items of a user", sample.items, setting.m),
         ("d", "the dimension of the rows", sample.d, setting.d),
     ):
-        require(got == planned, name, f"{what}, {got}", planned)
+        require(size == planned, name, f"{meaning}, {size}", planned)
 
 
-def released(
-    rows: DenseRows,
-    plan: ClippedPlan,
-    ledger: Ledger,
-    rng: np.random.Generator,
-    *,
-    label: str,
-) -> Release:
-    """Return the mean of clipped rows with a plan's noise, inside the ball of the plan's answer.
-
-    A plan whose rho is 0 is one under a pure budget.
-    """
-    epsilon = plan.setting.pure_epsilon
-    noise: GaussianNoise | SphericalLaplaceNoise = (
-        GaussianNoise(l2_sensitivity=plan.l2_sensitivity, rho=plan.rho)
-        if plan.rho > 0
-        else SphericalLaplaceNoise(l2_sensitivity=plan.l2_sensitivity, epsilon=epsilon)
-    )
-    value = ledger.release(
-        noise,
-        clipped_mean(rows, plan.clip_radius),
-        rng,
-        label=label,
-    )
-    return Release(
-        value=into_ball(value, plan.answer_radius),
-        ledger=ledger,
-        diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
-    )
+def user_means(sample: UserRows, setting: Setting) -> DenseRows:
+    """Return the mean of every user's records; refuse a sample of another size."""
+    check_user_rows(sample, setting)
+    return sample.means()
 
 
 def shrinkage(order: float, items: int) -> float:

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import ClassVar
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.base.search import smallest_between
-from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod, MeanPlan
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     check_level,
@@ -16,24 +15,34 @@ from dpsco_core.methods.mean.base import (
     projection_radius,
     scaled_bound,
 )
-from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping, practical_radius
+from dpsco_core.methods.mean.clipped import SimpleClipping, practical_radius
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import SmallRun, Stage
+from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,
     USERS_OVER_M,
-    check_user_rows,
     of_user_means,
-    released,
+    user_means,
 )
 from dpsco_core.privacy.budget import PureDP
-from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise, SphericalLaplaceNoise
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserMeanClipped(PrivateMethod):
+class ClippedUserMeans(ClippedMean):
+    """The mean of users' means, each shortened to the radius."""
+
+    label: ClassVar[str] = "mean of clipped user means"
+
+
+UserMeansPlan = MeanPlan[ClippedMean, GaussianNoise | SphericalLaplaceNoise]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMeanClipped(MeanMethod):
     r"""Average each user's records, clip the averages to an l2 ball, average, add noise.
 
     Gaussian noise: at m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of
@@ -107,19 +116,21 @@ class UserMeanClipped(PrivateMethod):
     )
     stage = Stage(
         at_once=True,
-        clip=("radius", "clip_radius"),
+        clip=("radius", "radius"),
         others={"pure": SmallRun(scenario={"delta": 0.0})},
     )
     colour = "gold"
     symbol = "square"
 
-    def plan(self, setting: Setting) -> ClippedPlan:
+    def plan(self, setting: Setting) -> UserMeansPlan:
         if isinstance(setting.budget, PureDP):
             return self._pure_plan(setting)
-        one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
-        return replace(one.plan(of_user_means(setting)), setting=setting)
+        item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
+        plan = item.plan(of_user_means(setting))
+        statistic = ClippedUserMeans(radius=plan.statistic.radius)
+        return replace(plan, setting=setting, statistic=statistic, read=user_means)
 
-    def _pure_plan(self, setting: Setting) -> ClippedPlan:
+    def _pure_plan(self, setting: Setting) -> UserMeansPlan:
         means = of_user_means(setting)
         radius = self.radius
         if radius is None and self.tuning == "theory":
@@ -127,27 +138,27 @@ class UserMeanClipped(PrivateMethod):
         elif radius is None:
             radius = practical_radius(means, setting.pure_epsilon**2 / (2 * (setting.d + 1)))
         check_level("radius", radius)
-        sensitivity = 2 * radius / setting.n
-        return ClippedPlan(
+        statistic = ClippedUserMeans(radius=radius)
+        change = statistic.sensitivity(setting.n, setting.d)
+        noise = SphericalLaplaceNoise(l2_sensitivity=change, epsilon=setting.pure_epsilon)
+        return MeanPlan(
             setting=setting,
-            clip_radius=radius,
-            rho=0.0,
-            l2_sensitivity=sensitivity,
-            noise_std=math.sqrt(setting.d + 1) * sensitivity / setting.pure_epsilon,
+            statistic=statistic,
+            noise=noise,
+            read=user_means,
             answer_radius=projection_radius(setting, self.tuning, self.radius),
+            diagnostics={
+                "clip_radius": radius,
+                "noise_std": noise_std(noise, setting.d),
+            },
         )
 
-    def release(
-        self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_user_rows(sample, plan.setting)
-        return released(
-            sample.means(),
-            plan,
-            ledger,
-            rng,
-            label="mean of clipped user means",
-        )
+
+def noise_std(noise: GaussianNoise | SphericalLaplaceNoise, d: int) -> float:
+    """Return the standard deviation of a coordinate of the noise."""
+    if isinstance(noise, GaussianNoise):
+        return noise.noise_std
+    return math.sqrt(d + 1) * noise.l2_sensitivity / noise.epsilon
 
 
 def proven_radius(means: Setting) -> float:

@@ -2,28 +2,22 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
+from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.average import MeanMethod
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.methods.user.means.base import (
-    SAME_NUMBER,
-    USERS_OVER_M,
-    check_user_rows,
-    released,
-)
-from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.methods.user.means.base import SAME_NUMBER, USERS_OVER_M, check_user_rows
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserMeanGroup(PrivateMethod):
+class UserMeanGroup(MeanMethod):
     """Clip every record to an l2 ball, average all, add the noise that hides m of them.
 
     At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
@@ -72,24 +66,18 @@ class UserMeanGroup(PrivateMethod):
         pitfalls=("Its noise does not fall with the number of records a user has.",),
         example=USERS_OVER_M,
     )
-    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "orange"
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
         refuse_pure(setting)
-        one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
-        return replace(one.plan(replace(setting, m=1)), setting=setting)
+        item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
+        # The m records of a user, of n m, move the mean as far as one of n.
+        return replace(item.plan(replace(setting, m=1)), setting=setting, read=user_records)
 
-    def release(
-        self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        check_user_rows(sample, plan.setting)
-        # The m records of a user, of n m, move it as far as one of n.
-        return released(
-            sample.records,
-            plan,
-            ledger,
-            rng,
-            label="mean of clipped records",
-        )
+
+def user_records(sample: UserRows, setting: Setting) -> DenseRows:
+    """Return all records of all users; refuse a sample of another size."""
+    check_user_rows(sample, setting)
+    return sample.records

@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean import (
     SmoothedDescent,
     StrongCoordinatewiseDescent,
 )
-from dpsco_core.methods.mean import iterative
+from dpsco_core.methods.mean import groups as group_means
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.steps import Descent
@@ -158,7 +158,7 @@ def visiting(points: Array) -> Iterator[None]:
 def without_the_walk() -> Iterator[None]:
     """Iterative updating's walk comes after the release; in these tests it only costs time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(iterative, "walk_to_centre", lambda points, *_: points.mean(axis=0))
+        patch.setattr(group_means, "walk_to_centre", lambda points, *_: points.mean(axis=0))
         yield
 
 

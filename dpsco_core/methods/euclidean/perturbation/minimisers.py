@@ -1,0 +1,112 @@
+"""Phases of output perturbation, each of which releases a minimiser with noise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.methods.access import check_sample
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.euclidean.perturbation.objective import check_set
+from dpsco_core.methods.euclidean.solver import USUAL_GRADIENTS, minimise_strongly_convex
+from dpsco_core.methods.phases import PhaseRun, PhasesPlan
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputPhase:
+    """One phase."""
+
+    # its records, by index
+    start: int
+    stop: int
+    regulariser: float  # λ_i
+    accuracy: float  # α_i, to which the solver certifies; 0 for a closed form
+    l2_sensitivity: float  # the sensitivity of what is released, the solver's distance included
+    noise_scale: float  # s_i: the noise has the density e^(-‖z‖/s_i), up to a factor
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasedMinimisers(PhasesPlan):
+    """Phases that are minimised and perturbed one after the other."""
+
+    losses: Losses
+    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and a phase a closed
+    # form; None where it must be solved
+    hessian: float | None
+    curvature: float  # bound on the curvature of the link; kinks are rounded off to it
+    kinked: bool  # whether they are
+    epsilon: float
+    phases: tuple[OutputPhase, ...]
+
+    @property
+    def moves(self) -> float:
+        return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
+
+    @property
+    def has_closed_form(self) -> bool:
+        return self.hessian is not None
+
+    @property
+    def gradients(self) -> int | None:
+        return None if self.hessian is None else self.phases[-1].stop
+
+    def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        check_sample(sample, self.setting)
+        if self.hessian is None:
+            check_set(sample.constraint, self.setting)
+        losses: Any = self.losses.of(sample)
+        if self.kinked:
+            losses = losses.rounded(self.curvature)
+
+        def run(w: Vector, phase: OutputPhase, block: Ledger, i: int) -> tuple[Vector, int]:
+            part = losses.part(phase.start, phase.stop)
+            noisy = block.release(
+                SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=self.epsilon),
+                phase_minimiser(part, w, phase, self),
+                rng,
+                label=f"minimiser of phase {i}",
+            )
+            return sample.constraint.project(noisy), phase.stop
+
+        return sample.constraint.centre, run
+
+    def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        opening, final = self.phases[0], self.phases[-1]
+        return self.losses.diagnostics | {
+            "noise_scale": final.noise_scale,
+            "ridge": opening.regulariser,
+            "phases": float(len(self.phases)),
+            "accuracy": final.accuracy,
+        }, ()
+
+
+def phase_minimiser(
+    sample: Any, centre: Vector, phase: OutputPhase, plan: PhasedMinimisers
+) -> Vector:
+    r"""Minimise :math:`\hat F(w) + \frac\lambda2\|w-c\|^2` over W, shape (d,).
+
+    In closed form, :math:`\Pi_W\big(\frac{\lambda c-g}{a+\lambda}\big)`, where every Hessian is a
+    multiple a of the identity and g is the gradient at 0; else to the accuracy of the phase.
+    """
+    level = phase.regulariser
+    if plan.hessian is not None:
+        slope = sample.mean_gradient(np.zeros(sample.d))
+        exact: Vector = (level * centre - slope) / (plan.hessian + level)
+        projected: Vector = sample.constraint.project(exact)
+        return projected
+
+    def gradient(w: Vector) -> Vector:
+        slope: Vector = sample.mean_gradient(w) + level * (w - centre)
+        return slope
+
+    return minimise_strongly_convex(
+        gradient,
+        sample.constraint,
+        smoothness=plan.curvature * plan.losses.feature_bound**2 + level,
+        modulus=level,
+        accuracy=phase.accuracy,
+    ).value

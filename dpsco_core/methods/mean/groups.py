@@ -1,0 +1,102 @@
+"""Means of secret random groups of records, and a point deep among them: Zhao et al., Algorithm 3.
+
+The steps of the algorithm, for the mean itself and for a mean gradient alike.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its `sparse` comes when it is first used
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.data.rows import Rows, rows_per_block
+from dpsco_core.methods.mean.base import clipped_parts
+from dpsco_core.methods.mean.directions import walk_to_centre
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import Mechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How a deep point is looked for among the noisy means."""
+
+    left_out: int  # k minus the number of projections that must lie beyond
+    steps: int  # at most so many steps of the walk
+
+
+def deep_point(
+    rows: Rows,
+    groups: int,
+    radius: float,
+    noise: Mechanism[Vector],  # what hides a record in the means, one row each
+    search: Search,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    label: str,
+) -> Vector:
+    """Release the clipped means of secret groups, and return a point deep among them, (d,)."""
+    group = secret_groups(rows.n, groups, rng)  # step 1
+    means = clipped_group_means(rows, group, groups, radius)  # step 2
+    noisy = ledger.release(noise, means, rng, label=label)  # step 3
+    return walk_to_centre(noisy, search.left_out, search.steps, rng)  # steps 4, 5
+
+
+def left_out(groups: int, quantile: float) -> int:
+    """Return how many of the projections on a direction need not lie beyond."""
+    return math.floor((1 - quantile) * groups + 1e-9)
+
+
+def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the group of every record, shape (n,): a fresh uniformly random split of the records.
+
+    It is independent of the data and secret: privacy by amplification is void if it is released.
+    Each group has n // groups records; the others are left out at random, in "group" `groups`.
+    """
+    size = n // groups
+    group = np.full(n, groups, dtype=np.int32)
+    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
+    rng.shuffle(group)
+    return group
+
+
+def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
+    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
+
+    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
+    with one entry a record, its weight, in the row of its group; of many groups, those there alone.
+    """
+    sums, low = np.zeros((groups + 1, rows.d)), 0
+    has_few_groups = groups < rows_per_block(rows.d)
+    for safe, weights in clipped_parts(rows, radius):
+        place = group[low : low + len(safe)]
+        if has_few_groups:
+            sums += _sums_by_place(safe, weights, place, groups + 1)
+        else:
+            present, positions = np.unique(place, return_inverse=True)
+            sums[present] += _sums_by_place(safe, weights, positions, len(present))
+        low += len(safe)
+    sums /= rows.n // groups
+    return sums[:groups]
+
+
+def _sums_by_place(
+    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
+) -> Vector:
+    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
+    return np.asarray(scipy.sparse.csc_array(entries, shape=(count, len(rows))) @ rows)
+
+
+def practical_length(bound: float, d: int, noise_std: float) -> int:
+    r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
+
+    From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
+    mean, and 16 more that look for the deepest point: at least 30, at most 60.
+    """
+    ratio = bound / (noise_std * math.sqrt(d))
+    if math.isinf(ratio):
+        return 60
+    quarters = math.log(max(ratio, 1.0)) / math.log(4 / 3)
+    return min(max(math.ceil(quarters) + 16, 30), 60)

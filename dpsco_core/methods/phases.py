@@ -1,0 +1,56 @@
+"""Phases on records of their own: what each finds is released, and the next one starts there.
+
+Feldman et al. (2020), Algorithm 2; Lowy (2026), Algorithm 1; Lowy, Liu and Asi (2024), Algorithm 1.
+A kind of `PhasesPlan` says what a phase releases; how phases follow each other stands here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.methods.base import Plan, PrivateMethod, Release
+from dpsco_core.methods.run import Descended, walk_phases
+from dpsco_core.privacy.ledger import Ledger
+
+# Takes the point, the phase, the ledger of its records and its number from 1. It returns the next
+# point, and how many records or users are seen by then; None ends the run.
+PhaseRun = Callable[[Vector, Any, Ledger, int], tuple[Vector, int] | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasesPlan(Plan):
+    """Phases whose records are disjoint. A kind adds its parameters, and says how one runs."""
+
+    phases: tuple[Any, ...]  # each knows its records, or users, by index
+
+    def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        """Return the first point, and what runs a phase; refuse a sample of another size."""
+        raise NotImplementedError
+
+    def run(
+        self, sample: Any, ledger: Ledger, rng: np.random.Generator
+    ) -> tuple[Descended, Mapping[str, float], tuple[str, ...]]:
+        """Run the phases one after the other; return the path, the diagnostics and the notes."""
+        start, run = self.open(sample, rng)
+        walked = walk_phases(start, self.phases, ledger, run)
+        return walked, *self.result(len(walked.path.steps) - 1)
+
+    def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return the diagnostics and the notes of a run in which so many phases were completed."""
+        raise NotImplementedError
+
+
+class PhasedMethod(PrivateMethod):
+    """A private method whose plan is a `PhasesPlan`: this is how all of them run."""
+
+    def release(
+        self, sample: Any, plan: PhasesPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the phases; what is done to a point that is released is post-processing."""
+        walked, diagnostics, notes = plan.run(sample, ledger, rng)
+        return walked.released(ledger, diagnostics, notes)

@@ -1,0 +1,43 @@
+"""Kamath, Liu and Zhang (2022): see theory/kamath-liu-zhang.md, 2.2 to 2.4."""
+
+import math
+from typing import Literal
+
+Noise = Literal["gaussian", "laplace"]
+LEMMA_B1_CONSTANT = 14.0  # C
+SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 and Algorithms 3 and 4 assume tau >= 10
+
+
+def algorithm_3_blocks(d: int, beta: float) -> float:
+    r"""Return the real number :math:`m=4\ln(2d/\beta)` of step 1."""
+    return 4 * math.log(2 * d / beta)
+
+
+def algorithm_3_sensitivity(threshold: float, blocks: float, n: int) -> float:
+    r"""Return :math:`12\tau m/n` (Appendix B.3): valid for whole m, 2 or 4 times too large."""
+    return 12 * threshold * blocks / n
+
+
+def corollary_4_2_threshold(n: int, d: int, level: float, noise: Noise, order: float) -> float:
+    r"""Return tau, in units of the moment, at the moment order p.
+
+    :math:`(\sqrt\rho n/\sqrt d)^{1/p}` (Gaussian) or :math:`(\varepsilon n/d)^{1/p}` (Laplace);
+    `level` is rho or epsilon.
+    """
+    signal = math.sqrt(level / d) * n if noise == "gaussian" else level * n / d
+    return math.pow(signal, 1 / order)
+
+
+def lemma_b1_bias(threshold: float, order: float) -> float:
+    r"""Return :math:`3(C/\tau)^{p-1}`, the bias of clipping to :math:`[-3\tau,3\tau]`."""
+    return 3 * math.pow(LEMMA_B1_CONSTANT / threshold, order - 1)
+
+
+def theorem_5_5_power(d: int, rho: float) -> float:
+    r"""Return the q of Theorem 5.5: :math:`1+\frac{\ln\rho}{4\ln d}`, kept in [1/2, 2].
+
+    Where the two terms are equal; for d = 1 they do not depend on q.
+    """
+    if d == 1 or rho <= 0:
+        return 1.0
+    return min(2.0, max(0.5, 1 + math.log(rho) / (4 * math.log(d))))

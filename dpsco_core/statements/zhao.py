@@ -1,0 +1,40 @@
+"""Zhao, Wu, Liu, Wang, Fan and Li (2024): see theory/zhao-et-al.md, 2.2 to 2.4."""
+
+import math
+
+
+def equation_14_covering(d: int, beta: float, net: float = 6.0) -> float:
+    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)` of Theorem 2; ``net=5`` for the smaller net."""
+    return d * math.log(net) + math.log(2 / beta)
+
+
+def equation_14_slope(n: int, rho: float, covering: float) -> float:
+    r"""Return what (14) grows by with R: :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
+
+    The maximum in (14) counts as its second entry.
+    """
+    return 4 * math.sqrt(covering / rho) / n + 8 * covering / n
+
+
+def equation_15_rho(epsilon: float, delta: float) -> float:
+    r"""Return :math:`\rho=\varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`."""
+    return (epsilon / equation_15_reach(delta)) ** 2
+
+
+def equation_15_reach(delta: float) -> float:
+    r"""Return :math:`1+2\sqrt{\ln(1/\delta)}`, the largest epsilon for which (15) is valid."""
+    return 1 + 2 * math.sqrt(-math.log(delta))
+
+
+def equation_19_radius(n: int, d: int, rho: float, order: float, moment: float = 1.0) -> float:
+    r"""Return R of (19) times M, which the paper leaves out, at p, the moment order.
+
+    :math:`M\sqrt d\min\{n\sqrt{\rho/d},\,n/d\}^{1/p}`.
+    """
+    signal = min(n * math.sqrt(rho / d), n / d)
+    return moment * math.sqrt(d) * math.pow(signal, 1 / order)
+
+
+def lemma_6_groups(beta: float) -> float:
+    r"""Return :math:`800\ln(1/\beta)`, the least number of groups."""
+    return 800 * math.log(1 / beta)
