@@ -40,7 +40,7 @@ def test_a_run_is_cancelled_by_the_dashboard_s_button_alone(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     """Streamlit draws its Stop after half a second, beside the sign that something runs."""
-    page.goto(f"{dashboard}/?trials=200&grid=20000,50000&d=50&seed=4242")
+    page.goto(f"{dashboard}/?problem=logistic&trials=200&grid=10000,20000&d=50&seed=4242")
     stop = page.locator(insides.STOP)
     expect(stop).to_have_text("Stop", use_inner_text=False)
     expect(stop).to_have_css("display", "none")

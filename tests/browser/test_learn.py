@@ -270,7 +270,7 @@ NAMES = """() => {
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize(
     ("slug", "answer"),
-    [("geometry", 20), ("heavy-tails", 20), ("noise", 20), ("users", 1000), ("free", 1)],
+    [("geometry", 20), ("heavy-tails", 20), ("noise", 20), ("users", 10), ("free", 1)],
 )
 def test_what_was_predicted_and_measured_stand_at_their_own_lines(
     page: Page, dashboard: str, ready: Ready, slug: str, answer: float, width: int

@@ -75,14 +75,14 @@ def test_of_linear_losses_the_window_has_the_bounds_that_are_made_for_every_norm
     [span] = spans(scenario)
     of_setting = of_class(scenario.setting)
     rows = [
-        which
+        row
         for slug in BOUND_SLUGS
-        if (which := bound(slug)).card.geometry == "lq"
-        and (which.card.kind, which.card.constant) == ("upper", "explicit")
-        and which.card.applies_to(problem_card("linear").loss_class)
-        and not which.failures(of_setting)
+        if (row := bound(slug)).card.geometry == "lq"
+        and (row.card.kind, row.card.constant) == ("upper", "explicit")
+        and row.card.applies_to(problem_card("linear").loss_class)
+        and not row.failures(of_setting)
     ]
-    of_norms = min(which.value(of_setting) for which in rows)
+    of_norms = min(row.value(of_setting) for row in rows)
     radius, gradient = of_setting.constants.diameter / 2, of_setting.constants.mean_gradient_bound
     assert (radius, gradient, of_setting.constants.variance_trace) == (2, 1, pytest.approx(20))
 

@@ -113,7 +113,7 @@ def test_the_story_goes_through_all_its_steps_by_keyboard(
         assert [link.inner_text() for link in links] == [
             *("Curves", "A private mean", "Lessons", "A story in five minutes")
         ]
-        assert page.locator("#notes a").count() == 2
+        assert page.locator("#notes a").count() == 3
         links[1].click()  # back, with the settings of the visit
         page.wait_for_url(f"{live}/index.html?p=3#picture")
         expect(page.locator("#views [aria-current]")).to_have_text("A private mean")
