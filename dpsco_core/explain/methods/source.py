@@ -75,9 +75,8 @@ def parts_of(
         if isinstance(thing, FunctionType):
             functions |= dict.fromkeys(parts_of(thing, owner, visited, does))
         elif isinstance(thing, type) and callable(plan := getattr(thing, "plan", None)):
-            functions |= dict.fromkeys(
-                parts_of(plan, thing, visited, does)
-            )  # another method plans it
+            # Another method plans it.
+            functions |= dict.fromkeys(parts_of(plan, thing, visited, does))
         elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
             made = (getattr(thing, name, None) for name in does)
             for part in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):

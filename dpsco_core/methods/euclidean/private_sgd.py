@@ -121,9 +121,7 @@ class PrivateSgdPlan(Plan):
         if isinstance(self.certificate, AllocatedSteps):
             return ledger.open(
                 AllocatedGaussianSteps(
-                    certificate=self.certificate,
-                    size=d,
-                    largest_norm=self.losses.lipschitz,
+                    certificate=self.certificate, size=d, largest_norm=self.losses.lipschitz
                 ),
                 label="sums of gradients of randomly allocated records",
             )
