@@ -1,7 +1,7 @@
 """The attacker's curve on the page Privacy: the audit's runs in the plane of two kinds of error."""
 
-from collections.abc from dataclasses import replace
-import Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
