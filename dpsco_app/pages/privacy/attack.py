@@ -1,6 +1,7 @@
 """The attacker's curve on the page Privacy: the audit's runs in the plane of two kinds of error."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
         swatch="edge",
     )
     reached = ladder_row(box, _percent(high), achieved.miss_share)
-    guessing = thin("blind guessing", [1.0, 0.0], [0.0, 1.0])
+    guessing = replace(thin("blind guessing", [0.0, 1.0], [1.0, 0.0]), label="")
     return Figure(
         panels=[
             Panel(
