@@ -68,7 +68,7 @@ def _noise(setting: Setting, release: Release) -> float:
     """Return the mean squared norm of the noise at level 1; infinite where there is no budget."""
     n, d = setting.n, setting.d
     if release == "laplace":
-        return 8 * d**3 / (setting.pure_epsilon * n) ** 2
+        return 8 * d**3 / (setting.laplace_epsilon * n) ** 2
     rho = setting.gaussian_rho
     return 2 * d ** (1 if release == "norm" else 2) / (rho * n * n) if rho > 0 else math.inf
 
