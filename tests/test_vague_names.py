@@ -86,7 +86,7 @@ LIMITS: dict[str, float] = {
     "tests/deploy": 4.4,
     "tests/explain": 0.3,
     "tests/geometry": 0.0,
-    "tests/methods": 10.5,
+    "tests/methods": 10.4,
     "tests/privacy": 0.7,
     "tests/problems": 0.5,
     "tests/results": 0.0,
