@@ -166,7 +166,7 @@ def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: A
     release = released(method, users(pure), pure)
     (entry,) = release.ledger.entries
     assert (entry.mechanism, entry.epsilon) == ("spherical laplace", 0.7)
-    assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))  # of any pure release
+    assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))
     assert entry.sensitivity == plan.noise.l2_sensitivity
     wide = replace(pure, diameter=1e6)  # nothing is projected on the public ball
     data = users(pure)
