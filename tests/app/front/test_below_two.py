@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsco_app.front.changes import fitted, offered
+from dpsco_app.front.fits import with_problem
 from dpsco_app.front.notice import NO_VARIANCE, SAME_EXPONENT, to_notice
 from dpsco_app.front.view import View
 from dpsco_app.parts.presets import PRESETS
@@ -34,6 +35,14 @@ def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
     assert "tail index" not in words
     swept = replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0), problem="logistic")
     assert fitted(swept, "problem")[0].grid == (2.0, 3.0)
+
+
+def test_a_page_that_changes_the_problem_takes_p_and_its_sweep_back_too():
+    moved = with_problem(replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0)), "huber", ("huber",))
+    assert (moved.p, moved.grid) == (2.0, (2.0, 3.0))
+    assert moved.validate() == moved
+    low = with_problem(replace(HEAVY, axis="p", grid=(1.2, 1.5)), "huber", ("huber",))
+    assert low.validate() == low and min(low.grid) >= 2
 
 
 def test_a_variance_of_one_gives_way_below_two():
