@@ -83,9 +83,9 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         stroke = {"type": "line", "y0": tick.at, "y1": tick.at}
         shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
     pitch = _type(place, PITCH)
-    wanted = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
-    wanted = [up + side * LIFT for up in wanted]
-    centres = moved_apart(wanted, [pitch] * len(rungs), place.height)
+    targets = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
+    targets = [up + side * LIFT for up in targets]
+    centres = moved_apart(targets, [pitch] * len(rungs), place.height)
     curves = [place.pixels(r.x, r.y) for r in ruler.rungs if len(r.x) > 1 and not r.is_tick]
     dotted = {line.key for line in place.panel.lines if line.symbol}
     heights = [place.up(r.at) for r in rungs]
@@ -221,16 +221,18 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
     sizes = [name * 1.35 + (note * 1.3 if r.note else 0) + theme.px(7) for r in rungs]
-    wanted = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
-    centres = moved_apart(wanted, sizes, place.height + theme.px(14))
+    targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
+    centres = moved_apart(targets, sizes, place.height + theme.px(14))
     notes: list[Part] = []
-    for rung, centre, want in zip(rungs, centres, wanted, strict=True):
+    for rung, centre, want in zip(rungs, centres, targets, strict=True):
         colour = theme.colour(rung.colour)
         beside: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
         if rung.end >= place.y.low:
-            at = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
+            leader_end = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
             arrow = {"ax": theme.px(OUTSIDE - 8), "ay": want - centre}
-            notes.append(beside | at | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)})
+            notes.append(
+                beside | leader_end | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)}
+            )
         notes.append(
             beside
             | _two_lines(rung, name, note, colour)

@@ -244,9 +244,9 @@ class Curves:
         one = len(studies) - 1 if self.view.panel == "second" else 0
         only = None if has_room else one
         waiting = self._waiting(result, is_old=is_old)
-        told = "" if waiting else because
+        reason = "" if waiting else because
         return front_screen(
-            studies, self.view, theme, only, before=is_old, waiting=waiting, because=told
+            studies, self.view, theme, only, before=is_old, waiting=waiting, because=reason
         )
 
     def _waiting(self, result: Result, *, is_old: bool) -> str:
