@@ -81,9 +81,9 @@ def release(
     r"""Release a mean, or the parameter of a loss, of one's own records.
 
     Nothing but the shape and the type of the arrays is read without privacy: state `bound`, `unit`,
-    `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy; an
-    interval then says nothing. A record that is not finite counts as 0: an error would tell that it
-    is there. The records are read at once and not changed.
+    `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy;
+    an interval then says nothing. A record that is not finite counts as 0: an error would tell that
+    it is there. The records are read at once and not changed.
 
     Parameters
     ----------
