@@ -46,6 +46,11 @@ class PanelBox:
             (self.on_y(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
         )
 
+    def value_at(self, up: float) -> float:
+        """Return the value at a height in pixels, the inverse of `up`."""
+        place = self.bottom + up / self.height * (self.top - self.bottom)
+        return 10**place if self.y.log else place
+
     def at_pixel(self, across: float, up: float) -> Part:
         """Return a place in pixels, as an annotation has it."""
         return {

@@ -3,12 +3,15 @@
 All factors stand over the same dot, whose factor is 1.
 """
 
+import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from dpsco_app.figure.colours import INK, PAGE, translucent
 from dpsco_app.figure.labels import BOLD, LEADER, LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part
-from dpsco_app.figure.place import Box, border, free_place, level_at, moved_apart
+from dpsco_app.figure.place import Box, Path, border, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
 FACTOR, NAME, NOTE, HEAD = 18.0, 14.5, 13.0, 13.0  # heights of type
@@ -20,6 +23,7 @@ PITCH = 22.0  # between two factors
 LIFT = 4.0  # Factors stand so much above their dots, where the lines fall.
 SHORT = 11.5  # the height of the words beside a factor on a phone
 HALO = 0.8  # opacity behind a factor
+CLEAR = 0.6  # The least distance of a factor's centre from a curve, in heights of type.
 OUTSIDE = 34  # between the panel and the names at its right
 MARGIN = 10
 
@@ -79,18 +83,30 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         stroke = {"type": "line", "y0": tick.at, "y1": tick.at}
         shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
     pitch = _type(place, PITCH)
-    wanted = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
-    wanted = [up + side * LIFT for up in wanted]
-    centres = moved_apart(wanted, [pitch] * len(rungs), place.height)
+    targets = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
+    targets = [up + side * LIFT for up in targets]
+    centres = moved_apart(targets, [pitch] * len(rungs), place.height)
+    curves = [place.pixels(r.x, r.y) for r in ruler.rungs if len(r.x) > 1 and not r.is_tick]
+    dotted = {line.key for line in place.panel.lines if line.symbol}
+    heights = [place.up(r.at) for r in rungs]
+    # A factor stays nearer to its own stroke than to its neighbours'.
+    fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
-    for rung, centre in zip(rungs, centres, strict=True):
+    for i, (rung, preferred) in enumerate(zip(rungs, centres, strict=True)):
         colour = theme.colour(rung.colour)
         stroke = {"type": "line", "y0": rung.at, "y1": rung.at}
         look = {"line": {"color": colour, "width": theme.px(3 if rung.bold else 2)}}
-        shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
+        ends = TICK if rung.key in dotted else (0.0, TICK[1])  # Bounds have no dots.
+        shapes.append(_placed(place, ruler, ends, side) | stroke | look)
         shift = side * theme.px(BESIDE)
         width = longest[rung.key]
-        corner = across + shift - (width if side < 0 else 0), centre - size / 2
+        start = across + shift - (width if side < 0 else 0)
+        room = (start, start + width), (fences[i], fences[i + 1])
+        centre = _clear_centre(preferred, size, curves, *room)
+        if abs(centre - heights[i]) > size:  # A thin line leads to a factor that has moved away.
+            ends_up = (rung.at, place.value_at(centre + size / 3))
+            shapes.append(_leader(place, ruler, ends_up, side) | {"line": {"color": colour}})
+        corner = start, centre - size / 2
         place.paths.append(border((*corner, width, size)))
         notes.append(
             {
@@ -110,6 +126,37 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         )
     notes += _head(ruler, place, across, side, centres[-1] + size)
     return shapes, notes
+
+
+def _clear_centre(
+    preferred: float,
+    size: float,
+    curves: Sequence[Path],
+    across: tuple[float, float],
+    fences: tuple[float, float],
+) -> float:
+    """Return the centre nearest to the preferred one at which a factor stands on no curve.
+
+    The preferred one where none is free between the fences, within three heights of type.
+    """
+    places = (across[0], sum(across) / 2, across[1])
+    crossed = [[level_at(curve, a) for a in places] for curve in curves]
+    steps = sorted(range(-round(3 * size), round(3 * size) + 1), key=abs)
+    for centre in (preferred + step for step in steps):
+        is_inside = fences[0] < centre < fences[1]
+        if is_inside and all(
+            centre < min(levels) - CLEAR * size or centre > max(levels) + CLEAR * size
+            for levels in crossed
+        ):
+            return centre
+    return preferred
+
+
+def _leader(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
+    """Return a thin slanted line from the end of a stroke to a factor, between two values."""
+    shape = _placed(place, ruler, (TICK[1], BESIDE - 3), side)
+    first, last = ends if side > 0 else ends[::-1]
+    return shape | {"type": "line", "y0": first, "y1": last}
 
 
 def _behind(place: PanelBox, across: float, value: float) -> str:
@@ -174,16 +221,18 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
     sizes = [name * 1.35 + (note * 1.3 if r.note else 0) + theme.px(7) for r in rungs]
-    wanted = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
-    centres = moved_apart(wanted, sizes, place.height + theme.px(14))
+    targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
+    centres = moved_apart(targets, sizes, place.height + theme.px(14))
     notes: list[Part] = []
-    for rung, centre, want in zip(rungs, centres, wanted, strict=True):
+    for rung, centre, want in zip(rungs, centres, targets, strict=True):
         colour = theme.colour(rung.colour)
         beside: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
         if rung.end >= place.y.low:
-            at = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
+            leader_end = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
             arrow = {"ax": theme.px(OUTSIDE - 8), "ay": want - centre}
-            notes.append(beside | at | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)})
+            notes.append(
+                beside | leader_end | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)}
+            )
         notes.append(
             beside
             | _two_lines(rung, name, note, colour)

@@ -22,7 +22,6 @@ def words_style(*, dark: bool) -> str:
   padding: 0; margin: 0; }}
 .head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; font-weight: 700;
   padding: 0; margin: 0.1rem 0 0.4rem; letter-spacing: -0.006em; text-wrap: balance; }}
-.head h2 small {{ font-size: 0.8125rem; font-weight: 400; color: {quiet}; }}
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
 .head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 1.1rem;

@@ -28,8 +28,8 @@ def because(before: Scenario, after: Scenario, field: str) -> str:
             return _of_budget(before, after, field)
         case "n":
             verb = f"grew {_times(now / was)}" if now > was else f"fell to {number_text(now)}"
-            whom = "record" if after.m == 1 else "user"
-            return f"Because n {verb}, one {whom} weighs {'less' if now > was else 'more'}:"
+            unit = "record" if after.m == 1 else "user"
+            return f"Because n {verb}, one {unit} weighs {'less' if now > was else 'more'}:"
         case "d":
             verb = "grew" if now > was else "fell"
             more = "more" if now > was else "fewer"

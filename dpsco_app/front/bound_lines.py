@@ -112,5 +112,5 @@ def floor_words(
 ) -> tuple[str, ...]:
     """Return what stands in the region below a floor."""
     kinds = {bound_by(scenario, e) for _, e in floor} - {"sampling"}
-    whom = f"No {kinds.pop()} algorithm" if kinds else "No algorithm, private or not,"
-    return (f"<b>{whom}</b>", "<b>can promise an error in here</b>")
+    subject = f"No {kinds.pop()} algorithm" if kinds else "No algorithm, private or not,"
+    return (f"<b>{subject}</b>", "<b>can promise an error in here</b>")

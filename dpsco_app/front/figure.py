@@ -65,14 +65,14 @@ def front_figure(
         high=high,
         ticks=ticks,
     )
-    made = [panel.made(edge, says=panel in small[:1]) for panel in visible]
+    drawings = [panel.made(edge, says=panel in small[:1]) for panel in visible]
     ruler = None
     if isinstance(panels[0], NestedPanel):
         ruler = panels[0].ruler(edge)
-        words = [*made[0].words, *panels[0].words_inside(low, high)]
-        made = [replace(made[0], title="", about="", gap=None, words=words)]
+        words = [*drawings[0].words, *panels[0].words_inside(low, high)]
+        drawings = [replace(drawings[0], title="", about="", gap=None, words=words)]
     return Figure(
-        panels=made,
+        panels=drawings,
         y=y,
         ruler=ruler,
         ladder=_ladder(panels, edge, price=view.measure == "price"),

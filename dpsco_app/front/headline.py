@@ -73,8 +73,11 @@ def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, 
     if limits.get(place(x), 0.0) >= LEAST:
         edge = dict(region(study.scenario))[x]
         limit = f"under {limit_text(limits[place(x)])}"
-        whom = bound_by(study.scenario, edge)
-        return f"No {whom} algorithm can promise {limit}{_along(study.scenario, limits, x)}", limit
+        algorithms = bound_by(study.scenario, edge)
+        return (
+            f"No {algorithms} algorithm can promise {limit}{_along(study.scenario, limits, x)}",
+            limit,
+        )
     if row.price is not None and cost_words(row.price, "").startswith(LESS):
         reference = with_article(row.price.reference)
         why = WEAKNESS.get(row.price.reference, "could be improved without privacy, too")
@@ -90,11 +93,11 @@ def _promise(scenario: Scenario, x: float | None) -> str:
     own = next(tail for tail in tails if tail.scenario.p == scenario.p)
     _, high = own.prices([a for a, _ in own.spans].index(x))
     _, last = own.prices(-1)
-    first = (
+    sentence = (
         f"Other data have larger errors: a promise for all costs at most {ratio_text(high)} times"
     )
     cures = scenario.axis == "n" and last < 0.8 * own.prices(0)[1]
-    return first + (", less with more records." if cures else ".")
+    return sentence + (", less with more records." if cures else ".")
 
 
 def limit_prices(study: Study) -> dict[float, float]:
@@ -139,11 +142,11 @@ def _elsewhere(study: Study, x: float | None) -> str:
     if scenario.axis == "n":
         ends = ends[:1]
     costs = {a: _cost_there(study, a) for a in ends}
-    told = [
+    phrases = [
         f"{'at' if i else 'At'} {SYMBOL[scenario.axis]}{NO_BREAK}= {number_text(a)} {cost}"
         for i, (a, cost) in enumerate((a, cost) for a, cost in costs.items() if cost)
     ]
-    return f"{', '.join(told)}." if told else ""
+    return f"{', '.join(phrases)}." if phrases else ""
 
 
 def _cost_there(study: Study, x: float) -> str:

@@ -17,7 +17,7 @@ from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
 from dpsco_app.front.study import Study, place
-from dpsco_app.front.titles import at_point, axis_title, ratio_text
+from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
 from dpsco_app.parts.options import SYMBOL, inside, rounded
@@ -52,20 +52,20 @@ class NestedPanel(FrontPanel):
         super().__init__(study, view, [study])
         self.window, self.title = [], ""
         start = [line for line in self.guides if line.key == "start"]
-        kept = [line for line in self.guides if line.key != "start"]
+        guides = [line for line in self.guides if line.key != "start"]
         over = study.overlay
         if self.floor and over is not None and over.role == "hardest":
             # No line of the other data is private and below the limit of these.
             self.region = self._region()
-            kept = [line for line in kept if line.key != "floor"]
+            guides = [line for line in guides if line.key != "floor"]
         own = fano(self.scenario)
         self._fano_tick: Line | None = None
         if own not in (*self._asked, view.named_bound(self.scenario)) and view.card != "proof":
-            self._fano_tick = next((line for line in kept if line.key == own), None)
-            self.hidden += [line for line in kept if line.key == own]
-            kept = [line for line in kept if line.key != own]
+            self._fano_tick = next((line for line in guides if line.key == own), None)
+            self.hidden += [line for line in guides if line.key == own]
+            guides = [line for line in guides if line.key != own]
         shows_start = view.card == "proof" or bool(study.useless(self.x) and not self._is_hardest)
-        self.guides = [*kept, *self._possible(), *(start if shows_start else [])]
+        self.guides = [*guides, *self._possible(), *(start if shows_start else [])]
         self.hidden += [] if shows_start else start
         visible = self._visible
         self.hidden += [
@@ -172,10 +172,12 @@ class NestedPanel(FrontPanel):
         rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
         rungs += self._other_rungs(edge)
         reference = inside(short_names(self.scenario.methods)[self.study.public]) if base else ""
-        at = at_point(self.scenario, self.x).removeprefix(", ")
+        point_text = at_point(self.scenario, self.x)
+        if point_text:
+            point_text = f", at {point_text.removeprefix(', ')}"
         return Ruler(
             x=place(self.x),
-            head=(HEAD, f"without privacy{f', at {at}' if at else ''}") if reference else (),
+            head=(HEAD, f"without privacy{point_text}") if reference else (),
             rungs=rungs,
             parts=self._parts(base) if base else (),
         )
@@ -302,7 +304,7 @@ class NestedPanel(FrontPanel):
         scenario = self.scenario
         if scenario.axis is None:
             return ""
-        about = "drag the dot; both axes logarithmic"
+        about = drag_words(scenario.axis)
         if self._is_hardest and is_hard(scenario):
             each = f"the data are made anew for each {SYMBOL[scenario.axis]}"
             about = f"drag the dot; {each}, so that they stay the hardest"

@@ -48,7 +48,13 @@ HARD = (
 def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
     """Return what a visitor should see in the figure of a scenario."""
     of_it = [p for p in PRESETS if p.scenario == scenario]
-    texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
+    shows_promises = view.card == "light"  # The question about another tail has its own figure.
+    texts = [
+        p.look_for
+        for p in of_it
+        if (p.against, p.measure) == (view.against, view.measure)
+        and (p.open == "light") == shows_promises
+    ]
     alone = view.panel == "second" and view.against == "hardest"
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
     missing = no_floor(scenario)
@@ -59,7 +65,7 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
         bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * (view.against == "hardest")
-    if bound and view.measure != "price":  # no bound is drawn there
+    if bound and view.measure != "price" and not shows_promises:  # no such bound is drawn there
         texts.append(bound)
     if scenario.axis == "p":
         texts.append(SCALED)

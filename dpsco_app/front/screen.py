@@ -56,15 +56,14 @@ def front_screen(
     then, so that no number of theirs does. `because` is what has changed, in words.
     """
     studies = agreed(studies)
-    reply = answer(studies)
-    first, has_bands = studies[0], False
-    if nests(studies, view):
-        has_bands = view.card == "light" and has_tails(first.scenario)
+    first = studies[0]
+    has_bands = nests(studies, view) and view.card == "light" and has_tails(first.scenario)
     if has_bands:
         reply = Answer(headline=tails_headline(first.scenario))
         figure = tails_figure(first.scenario, reply.plain)
         before, waiting = False, ""  # nothing of it is measured
     else:
+        reply = answer(studies)
         figure = front_figure(studies, view, reply.plain, only, faded=before)
     return FrontScreen(
         studies=studies,

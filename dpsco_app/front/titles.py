@@ -11,7 +11,7 @@ from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.explain.window import Missing
-from dpsco_core.fields import MEAN, TABLE
+from dpsco_core.fields import MEAN, TABLE, is_linear
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -102,6 +102,11 @@ def _short(name: str) -> str:
 def axis_title(scenario: Scenario) -> str:
     """Return the label of the field that the axis sweeps; empty without an axis."""
     return "" if scenario.axis is None else text(TABLE[scenario.axis].label, scenario)
+
+
+def drag_words(axis: str) -> str:
+    """Return what stands behind the name of an axis whose dot can be dragged."""
+    return f"drag the dot; {'the vertical axis is' if is_linear(axis) else 'both axes'} logarithmic"
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
             colour=METHODS["violet"] if has_run and slug == by_hand.PUBLISHED else INK,
             symbol="circle",
             # On the outer side, where no other candidate is.
-            away=(-84 if x < 0 else 12, 10 if y > 0 else -16),
+            away=(-74 if x < 0 else 10, 10 if y > 0 else -16),
         )
         for slug, signs in by_hand.CANDIDATES.items()
         for x, y in [by_hand.mean_of(np.array(signs, dtype=float)).tolist()]
@@ -56,7 +56,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
             key=line.key,
             name=line.name,
             colour=line.colour,
-            values=[f"{len(line.x)}"],
+            values=[f"{len(line.x)}" if has_run else ""],
             end=edge_of_plane / 2 - i * edge_of_plane / 4,
             sign=SIGNS[line.symbol],
         )
@@ -71,6 +71,6 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
             )
         ],
         y=linear_axis("Second number of the mean", -edge_of_plane, edge_of_plane),
-        ladder=Ladder(title="", columns=["times"], rows=ladder, leaders=False),
+        ladder=Ladder(title="", columns=["times"] if has_run else [""], rows=ladder, leaders=False),
         alt=title,
     )

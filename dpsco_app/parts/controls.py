@@ -184,16 +184,16 @@ def _draw_one(
             words = text(known.plain, scenario)
             with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
                 st.select_slider(label, offered(field, scenario, value), value, **more)
-                told = f"<b>{number_text(value)}</b><span>{words}</span>{area}"
-                st.html(f"<div class='about' aria-hidden='true'>{told}</div>")
+                about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}"
+                st.html(f"<div class='about' aria-hidden='true'>{about_html}</div>")
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)
             more |= {"format_func": READ[field]}
             if field == "distribution":
                 options = tuple(laws_in_order(options, scenario))
                 more |= {"format_func": law_name(scenario)}
-            first = options.index(value) if value in options else 0
-            st.selectbox(label, options, first, **more)
+            chosen_index = options.index(value) if value in options else 0
+            st.selectbox(label, options, chosen_index, **more)
         case "choice":
             every = [*choices(field, scenario), *([None] if known.optional else [])]
             st.segmented_control(

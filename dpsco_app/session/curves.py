@@ -1,7 +1,7 @@
 """What a visit runs and draws: the result of its settings, beside what, and how far it is."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -237,25 +237,25 @@ class Curves:
         self, theme: Theme, result: Result, *, is_old: bool, because: str = ""
     ) -> FrontScreen:
         """Return headline, figure and table of a result in the size and colours of a theme."""
-        studies, has_room = self._studies(result), theme.size.several
+        whole, has_room = self._studies(result), theme.size.several
+        studies = whole
         if self.view.panel == "second" and has_room:
             studies = studies[-1:]
         # Where there is room for one panel, the table has both.
         one = len(studies) - 1 if self.view.panel == "second" else 0
         only = None if has_room else one
-        waiting = self._waiting(result, is_old=is_old)
-        told = "" if waiting else because
+        waiting = self._waiting(result, whole, is_old=is_old)
+        reason = "" if waiting else because
         return front_screen(
-            studies, self.view, theme, only, before=is_old, waiting=waiting, because=told
+            studies, self.view, theme, only, before=is_old, waiting=waiting, because=reason
         )
 
-    def _waiting(self, result: Result, *, is_old: bool) -> str:
+    def _waiting(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:
         """Return what stands in the place of the headline; empty where there is a headline."""
         if self.refused and is_old:
             return CANNOT
         if not is_old:
-            chosen = self._studies(result)
-            is_young = self.is_running and not all(study.complete for study in chosen)
+            is_young = self.is_running and not all(study.complete for study in studies)
             return f"Measuring {result.cells:,} runs …" if is_young else ""
         left = self.left(is_old=True)
         cells = 0 if left is None else left.cells

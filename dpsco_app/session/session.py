@@ -265,8 +265,8 @@ class Session:
 
     def start_preset(self, preset: Preset) -> None:
         """Show a preset and run it, with what it is compared with."""
-        kept = {"against": preset.against, "measure": preset.measure, "card": preset.open}
-        view = replace(self.view, **kept, pin="")
+        changes = {"against": preset.against, "measure": preset.measure, "card": preset.open}
+        view = replace(self.view, **changes, pin="")
         self.views[CURVES.name] = view
         self.start(preset.scenario)
 

@@ -16,7 +16,8 @@ from dpsco_core.audit.engine import AuditFindings
 from dpsco_core.audit.statistics import proportion_high, proportion_low, statistics
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.tradeoff import TradeoffCurve, ledger_curve
+from dpsco_core.privacy.budget import ApproxDP, PureDP
+from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, ledger_curve
 
 CUTS = 400  # candidate thresholds
 PAIRS = 2  # pairs of neighbours, of which an audit shows the one that it tells apart best
@@ -101,9 +102,13 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
     """Return the curve of what a mechanism claims to spend, and the attack of an audit's runs.
 
     `confidence` is that of the box; the audit has already chosen one of two pairs of neighbours by
-    these runs, which is paid for.
+    these runs, which is paid for. Where the ledgers of the neighbours differ, the data decide on
+    the shares, and the claim is the budget as such: the curve of a ledger is for fixed shares.
     """
     curve = ledger_curve(result.entries)
+    if result.booked:
+        budget = ApproxDP(epsilon=result.claimed_epsilon, delta=result.delta)
+        curve = budget_curve(budget if result.delta else PureDP(epsilon=result.claimed_epsilon))
     values, neighbour_values = statistics(result.outputs, result.neighbour_outputs)
     box_confidence = 1 - (1 - confidence) / PAIRS
     cut = _best_cut(curve, values[::2], neighbour_values[::2], box_confidence)

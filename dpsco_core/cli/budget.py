@@ -26,12 +26,11 @@ from dpsco_core.explain.budgets import (
 )
 from dpsco_core.explain.recipe.noise import (
     SAMPLINGS,
-    Neighbours,
     Priced,
     epsilon_of,
     noise_for,
 )
-from dpsco_core.privacy.poisson import poisson_noise_multiplier
+from dpsco_core.privacy.poisson import DIRECTIONS, Neighbours
 from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
 
@@ -42,13 +41,11 @@ FLAGS = {
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
-    "rate": "take each record in each of the steps with this probability (DP-SGD)",
     "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
 
-NEIGHBOURS = ("replace-one", "add-remove")
 REPLACED = "neighbours replace one record"
 # What the numbers of each section are for.
 STATED = {
@@ -69,15 +66,20 @@ def add_budget(commands: Any) -> None:
     words = "batches of the releases: " + "; ".join(f"{k}: {v}" for k, v in SAMPLINGS.items())
     parser.add_argument("--sampling", metavar="NAME", choices=list(SAMPLINGS), help=words)
     words = "neighbours of --noise-multiplier: replace-one (default) or add-remove"
-    parser.add_argument("--neighbours", metavar="NAME", choices=NEIGHBOURS, help=words)
+    parser.add_argument("--neighbours", metavar="NAME", choices=list(DIRECTIONS), help=words)
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
-    numbers = _numbers(inputs)
+    numbers = _numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
         numbers["noise"] = _priced(inputs, chosen).to_dict()
+    else:
+        for name in ("noise-multiplier", "sampling", "neighbours"):
+            if getattr(chosen, name) is not None:
+                kind = numbers["budget"]["kind"]
+                raise InvalidInput(f"{name} must be left out of a {kind} budget, got one.")
     if chosen.json:
         print_json(numbers | {"stated": {name: STATED[name] for name in numbers if name in STATED}})
         return
@@ -99,8 +101,8 @@ def run_budget(chosen: argparse.Namespace) -> None:
             print()
 
 
-def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
-    """Return the requested numbers as plain objects."""
+def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
+    """Return the requested numbers as plain objects; no other sampler beside a chosen one."""
     point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
@@ -142,7 +144,7 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
     records, batch = inputs["records"], inputs["batch"]
     if batch is not None and records is None:
         raise InvalidInput("records must be given with batch, got records=none.")
-    if records is not None:
+    if records is not None and sampling is None:
         if point.kind != "approx":
             raise InvalidInput(
                 "budget must be an (epsilon, delta) one for shuffling and subsampling, "
@@ -164,9 +166,7 @@ def _numbers(inputs: dict[str, float | None]) -> dict[str, Any]:
                     "epsilon": epsilon,
                     "delta": point.delta,
                 }
-    if inputs["rate"] is not None:
-        numbers["sampling"] = _sampling(point, inputs["rate"], inputs["steps"])
-    elif inputs["steps"] is not None:
+    if inputs["steps"] is not None:
         numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
     return numbers
 
@@ -188,6 +188,11 @@ def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Pric
             sizes[name] = read_whole(name, value)
     point, noise = _point(inputs), inputs["noise-multiplier"]
     if noise is None:
+        if chosen.neighbours is not None:
+            raise InvalidInput(
+                "neighbours must be left out without noise-multiplier, for both are printed, "
+                f"got neighbours={chosen.neighbours}."
+            )
         return noise_for(point.epsilon, point.delta, **sizes)
     neighbours = cast(Neighbours, chosen.neighbours or "replace-one")
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
@@ -205,25 +210,6 @@ def _allocation(point: Point, steps: int) -> dict[str, Any]:
         "steps": steps,
         "noise_multiplier": noise.noise_multiplier,
         "noise_over_norm": noise.noise_over_norm,
-    }
-
-
-def _sampling(point: Point, rate: float, steps: float | None) -> dict[str, Any]:
-    """Return the noise multipliers of DP-SGD, on sums, for both kinds of neighbours."""
-    if point.kind != "approx":
-        raise InvalidInput(
-            f"budget must be an (epsilon, delta) one for sampled steps, got budget={point.kind}."
-        )
-    if steps is None:
-        raise InvalidInput("steps must be given with rate, got steps=none.")
-    count, budget = read_whole("steps", steps), (point.epsilon, point.delta)
-    return {
-        "steps": count,
-        "rate": rate,
-        "noise_over_norm": poisson_noise_multiplier(rate, count, *budget),
-        "noise_over_norm_add_or_remove": poisson_noise_multiplier(
-            rate, count, *budget, "add or remove"
-        ),
     }
 
 

@@ -67,10 +67,9 @@ def run_release(chosen: argparse.Namespace) -> None:
     numbers: dict[str, Any] = {k: read_number(k, t) for k, t in texts.items() if t is not None}
     if "rho" in numbers:
         numbers = {"epsilon": None, "delta": None} | numbers
-    method = chosen.method or ("sco.clipped" if target else "mean.adaptive")
     answer = release(
         (features, rows[:, -1]) if target else features,
-        method=method,
+        method=chosen.method,
         problem=chosen.problem,
         **numbers,
     )
@@ -87,7 +86,7 @@ def run_release(chosen: argparse.Namespace) -> None:
             f"95 % interval: a ball of radius {radius} about the answer, if the statements "
             "hold and the rows are independent."
         )
-    print_text(f"{method} has spent {answer.spent}; neighbours: one row is replaced.")
+    print_text(f"{answer.method} has spent {answer.spent}; neighbours: one row is replaced.")
     budget = answer.ledger.budget
     entries = [
         [s.label, str(s.count), number(s.sensitivity), number(s.noise), f"{100 * s.share:.3g} %"]

@@ -60,9 +60,11 @@ def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
         if is_terminal and (moment - last_print > 0.1 or count == scenario.cells):
             last_print = moment
             share = count / scenario.cells
-            rest = (moment - started) * (1 / share - 1) if share > 0.05 else expected
+            seconds_left = (moment - started) * (1 / share - 1) if share > 0.05 else expected
             bar = "#" * round(30 * share)
-            line = f"\r[{bar:<30}] {count} of {scenario.cells} cells, about {rest:.0f} s left "
+            line = (
+                f"\r[{bar:<30}] {count} of {scenario.cells} cells, about {seconds_left:.0f} s left "
+            )
             print(line, end="", file=sys.stderr, flush=True)
     if is_terminal:
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)

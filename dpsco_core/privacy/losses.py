@@ -30,6 +30,7 @@ DIRECT_POINTS = 1100
 ROUNDING = 4e-16
 LARGEST_RATE = 200.0  # the largest tilt, in units of one over the largest loss
 LONGEST = 1 << 20  # points of a transform
+COARSEST = 8  # points of a law that is not put on a coarser lattice
 DEVIATIONS = 10.0  # beyond so many deviations a Gaussian loss is counted as a total one
 
 
@@ -176,9 +177,11 @@ class LossLaw:
         r"""Return the law whose curve joins points of another one by chords.
 
         A curve is convex in :math:`e^\varepsilon`, so that chords in it are above the curve.
-        `deltas` are its values on the lattice, from `first_index` on.
+        `deltas` are its values on the lattice, from `first_index` on, or values above them: what
+        the bend of their lower hull proves is kept.
         """
         ratios = np.exp(spacing * (first_index + np.arange(len(deltas), dtype=np.float64)))
+        deltas = convex_below(ratios, deltas)
         slopes = np.append(np.diff(deltas) / np.diff(ratios), 0.0)
         weights = np.zeros(len(deltas))
         weights[1:] = np.maximum(np.diff(slopes), 0.0) * ratios[1:]
@@ -289,6 +292,8 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     room = 14 * deviation + float(np.ptp(losses)) + abs(count * mean - epsilon)
     size = 1 << math.ceil(math.log2(2 * room / law.spacing + len(weights)))
     if size > LONGEST:
+        if len(law.weights) <= COARSEST:
+            return 1.0  # No coarser lattice says more than that.
         return repeated_delta(law.on_lattice(2 * law.spacing), count, epsilon)
     power = np.fft.irfft(np.fft.rfft(tilted, size) ** count, size)
     low = math.floor(count * mean / law.spacing) - size // 2
@@ -301,14 +306,31 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     top = float(values[-1])
     wrapped = min(
         count * (log_moment(rate + extra) - level) - extra * top
-        for extra in np.geomspace(1e-2, 1.0, 40) * max(largest - rate, 1e-2 * largest)
+        for extra in np.geomspace(1e-8, 1.0, 80) * max(largest - rate, 1e-2 * largest)
     )
     cut = math.exp(min(wrapped, 0.0) - rate * (top - epsilon))
     entries = min(float(size), 1 + 1 / max(rate * law.spacing, 1e-300))
     rounding = ROUNDING * (count + math.log2(size)) * entries
-    scale = math.exp(min(count * level - rate * epsilon, 0.0))
+    # Where epsilon is below the mean loss the tilt raises this factor above 1.
+    scale = math.exp(min(count * level - rate * epsilon, 700.0))
     total_loss = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
     return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)
+
+
+def convex_below(x: Vector, y: Vector) -> Vector:
+    """Return the largest convex function below points, at their places, which increase.
+
+    A convex function whose values are at most `y` is below it, too.
+    """
+    hull: list[int] = []
+    for i in range(len(x)):
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
+            if (y[b] - y[a]) * (x[i] - x[a]) < (y[i] - y[a]) * (x[b] - x[a]):
+                break
+            hull.pop()
+        hull.append(i)
+    return np.asarray(np.interp(x, x[hull], y[hull]))
 
 
 def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:

@@ -26,10 +26,14 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count, check_positive
 from dpsco_core.privacy.losses import LossLaw, repeated_delta
 
-Neighbours = Literal["replace", "add or remove"]
+Neighbours = Literal["replace-one", "add-remove"]
 Direction = Literal["replace", "remove", "add"]
 
-NEIGHBOURS: tuple[Neighbours, ...] = ("replace", "add or remove")
+# Which pairs of neighbours a step is looked at for.
+DIRECTIONS: dict[Neighbours, tuple[Direction, ...]] = {
+    "replace-one": ("replace",),
+    "add-remove": ("remove", "add"),
+}
 MOST_STEPS = 10_000_000
 CELLS_PER_DEVIATION = 25
 MOST_CELLS = 60_000
@@ -45,7 +49,7 @@ def poisson_epsilon(
     rate: float,
     steps: int,
     delta: float,
-    neighbours: Neighbours = "replace",
+    neighbours: Neighbours = "replace-one",
 ) -> float:
     """Return an epsilon at `delta` of Poisson-sampled Gaussian steps, possibly adaptive.
 
@@ -59,14 +63,14 @@ def poisson_epsilon(
         T.
     delta : float
         In (0, 1).
-    neighbours : {"replace", "add or remove"}
-        For ``"add or remove"`` the larger of the two directions, each composed by itself.
+    neighbours : {"replace-one", "add-remove"}
+        For ``"add-remove"`` the larger of the two directions, each composed by itself.
 
     Examples
     --------
     >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5), 3)
     2.478
-    >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5, "add or remove"), 3)
+    >>> round(poisson_epsilon(1.1, 0.01, 1000, 1e-5, "add-remove"), 3)
     1.516
     """
     _check(rate, steps, delta, neighbours)
@@ -74,12 +78,9 @@ def poisson_epsilon(
     in_range = LEAST_NOISE <= noise_multiplier <= MOST_NOISE
     condition = f"from {LEAST_NOISE} to {MOST_NOISE:g}"
     require(in_range, "noise_multiplier", condition, noise_multiplier)
-    directions: tuple[Direction, ...] = ("replace",)
-    if neighbours == "add or remove":
-        directions = ("remove", "add")
     return max(
         _epsilon(_step_law(1 / noise_multiplier, rate, direction), steps, delta)
-        for direction in directions
+        for direction in DIRECTIONS[neighbours]
     )
 
 
@@ -89,7 +90,7 @@ def poisson_noise_multiplier(
     steps: int,
     epsilon: float,
     delta: float,
-    neighbours: Neighbours = "replace",
+    neighbours: Neighbours = "replace-one",
 ) -> float:
     """Return a noise multiplier at which such steps are (epsilon, delta)-DP; rounded up.
 
@@ -99,7 +100,11 @@ def poisson_noise_multiplier(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def excess(log_noise: float) -> float:
-        return poisson_epsilon(math.exp(log_noise), rate, steps, delta, neighbours) - epsilon
+        spent = max(
+            repeated_delta(_step_law(math.exp(-log_noise), rate, direction), steps, epsilon)
+            for direction in DIRECTIONS[neighbours]
+        )
+        return math.log(max(spent, 1e-300) / delta)
 
     low = math.log(LEAST_NOISE)
     if excess(low) <= 0:
@@ -119,7 +124,7 @@ def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> Non
     check_count("steps", steps)
     require(steps <= MOST_STEPS, "steps", f"at most {MOST_STEPS:,}", steps)
     require(0 < delta < 1, "delta", "above 0 and below 1", delta)
-    one_of("neighbours", neighbours, NEIGHBOURS)
+    one_of("neighbours", neighbours, tuple(DIRECTIONS))
 
 
 def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:

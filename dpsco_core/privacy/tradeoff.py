@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.privacy.budget import (
@@ -67,9 +67,9 @@ class TradeoffCurve:
             return np.asarray(ndtr(-ndtri(x) - self.mu))
         best = np.zeros_like(x)
         for epsilon, delta in zip(self.epsilons, self.deltas, strict=True):
-            rest = 1 - delta
-            best = np.maximum(best, rest - math.exp(epsilon) * x)
-            best = np.maximum(best, math.exp(-epsilon) * (rest - x))
+            proper_mass = 1 - delta
+            best = np.maximum(best, proper_mass - math.exp(epsilon) * x)
+            best = np.maximum(best, math.exp(-epsilon) * (proper_mass - x))
         return best
 
     def epsilon(self, delta: float) -> float:
@@ -89,11 +89,14 @@ class TradeoffCurve:
 
     @property
     def advantage(self) -> float:
-        """The largest share of right alarms less that of false ones, over all attacks."""
+        r"""The largest share of right alarms less that of false ones, over all attacks.
+
+        The curve is convex and its own inverse, so that the attack has as many misses as false
+        alarms: :math:`(1-\delta)/(1+e^\varepsilon)` on a line.
+        """
         if self.mu is not None:
             return float(2 * ndtr(self.mu / 2) - 1)
-        x = np.linspace(0, 1, 2001)
-        return float(np.max(1 - x - self.misses(x)))
+        return float(1 - 2 * np.max((1 - self.deltas) * expit(-self.epsilons)))
 
 
 def gaussian_curve(rho: float) -> TradeoffCurve:

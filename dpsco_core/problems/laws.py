@@ -37,7 +37,7 @@ def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
 
 @lru_cache(maxsize=256)
 def centring_factor(p: float) -> float:
-    r"""Return the least C with :math:`E|Y-EY|^p \le C\,E|Y|^p` for every real Y; p >= 2.
+    r"""Return the least C with :math:`E|Y-EY|^p \le C\,E|Y|^p` for every real Y; p > 1.
 
     .. math:: C = \max_{0\le a\le 1} \big(a^{p-1}+(1-a)^{p-1}\big)
         \big(a^{1/(p-1)}+(1-a)^{1/(p-1)}\big)^{p-1}.
@@ -66,7 +66,7 @@ def centring_factor(p: float) -> float:
 
 @lru_cache(maxsize=256)
 def bounded_central_moment(p: float) -> float:
-    r"""Return the largest :math:`E|Y-EY|^p` of a variable with values in [-1, 1]; p >= 2.
+    r"""Return the largest :math:`E|Y-EY|^p` of a variable with values in [-1, 1]; p > 1.
 
     .. math:: 2^p \max_{0\le a\le 1} a(1-a)\big(a^{p-1}+(1-a)^{p-1}\big),
 

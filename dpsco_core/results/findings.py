@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:
-    pass
-
-HEAVY, LIGHT = 2.0, 8.0  # the tail indices that are compared
+HEAVY, LIGHT = 2.0, 10.0  # the tail indices that are compared
 LIGHT_FROM = 6.0  # a tail index from here on is compared with the heavy one
 FLAT = 0.1  # a slope closer to 0 counts as flat
 

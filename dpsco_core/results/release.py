@@ -67,7 +67,7 @@ class ArrayRelease:
 def release(
     records: Any,
     *,
-    method: str = "mean.adaptive",
+    method: str | None = None,
     bound: float,
     epsilon: float | None = 1.0,
     delta: float | None = 1e-6,
@@ -80,10 +80,10 @@ def release(
 ) -> ArrayRelease:
     r"""Release a mean, or the parameter of a loss, of one's own records.
 
-    Nothing but the shape of the records is read without privacy: state `bound`, `unit`, `centre`
-    and `p` from public knowledge. A statement that is false costs accuracy, never privacy; an
-    interval then says nothing. A record that is not finite counts as 0: an error would tell that it
-    is there. The records are read at once and not changed.
+    Nothing but the shape and the type of the arrays is read without privacy: state `bound`, `unit`,
+    `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy;
+    an interval then says nothing. A record that is not finite counts as 0: an error would tell that
+    it is there. The records are read at once and not changed.
 
     Parameters
     ----------
@@ -91,8 +91,9 @@ def release(
         Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
         pair of features, shape (n, d), and targets, shape (n,), which are -1 and 1 if they are
         labels.
-    method : str
-        Slug of a method on records; see ``dpsco catalogue``.
+    method : str, optional
+        Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
+        ``"sco.clipped"`` for a pair.
     bound : float
         Of a mean: its distance from `centre` is at most this, in the l2 norm. Of a loss: the
         parameter lies in the ball of this radius around 0.
@@ -100,7 +101,7 @@ def release(
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
         Neighbours differ by replacing one record.
     p : float
-        The order of the moment, at least 2.
+        The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
     unit : float
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
         features.
@@ -132,10 +133,12 @@ def release(
     >>> answer.value.shape, answer.spent, answer.interval > 0
     ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
     """
+    is_pair = isinstance(records, tuple)
+    if method is None:
+        method = "sco.clipped" if is_pair else "mean.adaptive"
     card = method_card(method)
     on_records = card.level == "item" and card.privacy != "none"
     require(on_records, "method", "a private one on records", method)
-    is_pair = isinstance(records, tuple)
     slug = problem or ("logistic" if is_pair else card.problems[0])
     require(0 < unit < math.inf, "unit", "a finite number above 0", unit)
     require(0 < bound < math.inf, "bound", "a finite number above 0", bound)
@@ -217,15 +220,14 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
 
 
 def _array(name: str, values: Any) -> Vector:
-    """Return an array of real numbers; lists and columns of other libraries become arrays."""
-    if isinstance(values, np.ndarray):  # a masked one is refused, and keeps its mask until then
-        return real_array(name, values)
-    try:
-        return real_array(name, np.asarray(values))
-    except ValueError as problem:
-        if isinstance(problem, InvalidInput):
-            raise
-        raise InvalidInput(f"{name} must be rows of one length, got others.") from None
+    """Return an array of real numbers; tables and columns of other libraries become arrays.
+
+    A list is refused, for the type of its array depends on single entries.
+    """
+    has_type = hasattr(values, "dtype") or hasattr(values, "dtypes")
+    require(has_type, name, "an array of numbers, as np.array makes one", type(values).__name__)
+    # A masked array is refused, and keeps its mask until then.
+    return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 
 def _matrix(name: str, values: Any) -> Vector:
@@ -237,7 +239,7 @@ def _matrix(name: str, values: Any) -> Vector:
 
 
 def _centre(centre: ArrayLike, d: int) -> Vector:
-    guess = _array("centre", centre)
+    guess = _array("centre", np.asarray(centre))
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
     return np.broadcast_to(guess, (d,))

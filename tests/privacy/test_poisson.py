@@ -36,14 +36,14 @@ def test_the_reference_values(
     """Never below them, as both err upwards, and equal to four digits."""
     run = (noise, rate, steps, delta)
     assert poisson_epsilon(*run) == pytest.approx(replaced, rel=3e-4)
-    assert poisson_epsilon(*run, "add or remove") == pytest.approx(in_or_out, rel=3e-4)
+    assert poisson_epsilon(*run, "add-remove") == pytest.approx(in_or_out, rel=3e-4)
 
 
 @pytest.mark.parametrize(
     ("neighbours", "relation"),
     [
-        ("replace", dp_accounting.NeighboringRelation.REPLACE_ONE),
-        ("add or remove", dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE),
+        ("replace-one", dp_accounting.NeighboringRelation.REPLACE_ONE),
+        ("add-remove", dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE),
     ],
 )
 def test_the_accountant_of_google_agrees_at_the_same_noise_multiplier(
@@ -86,7 +86,7 @@ def test_the_curve_of_a_step_is_that_of_its_two_mixtures() -> None:
 def test_replacing_costs_more_than_adding_or_removing_and_less_than_without_sampling() -> None:
     run = (1.5, 0.02, 300, 1e-6)
     replaced = poisson_epsilon(*run)
-    assert poisson_epsilon(*run, "add or remove") < replaced
+    assert poisson_epsilon(*run, "add-remove") < replaced
     assert replaced < gaussian_epsilon(2 * 300 / 1.5**2, 1e-6)
     halved = poisson_epsilon(1.5 / 2, *run[1:])  # the sensitivity of the sum counted twice
     assert replaced < halved
@@ -108,8 +108,20 @@ def test_repeated_gaussian_laws_have_the_curve_of_their_sum() -> None:
         assert delta * (1 - 1e-6) <= repeated_delta(law, count, epsilon) <= 1.02 * delta
 
 
+def test_delta_is_not_too_small_where_epsilon_is_below_the_mean_loss() -> None:
+    """There the tilt that a search ends at may be above 0: its factor must not be cut at 1."""
+    spacing = math.sqrt(2e-3) / 25
+    exact = norm.cdf(math.sqrt(2) / 2) - norm.cdf(-math.sqrt(2) / 2)
+    delta = repeated_delta(LossLaw.of_gaussian(1e-3, spacing), 1000, 0.0)
+    assert exact <= delta <= 1.001 * exact
+
+
+def test_a_run_that_protects_nobody_has_no_epsilon() -> None:
+    assert poisson_epsilon(0.25, 0.999, 10**6, 1e-6) == math.inf
+
+
 def test_the_noise_multiplier_is_the_inverse_and_rounded_up() -> None:
-    for neighbours in ("replace", "add or remove"):
+    for neighbours in ("replace-one", "add-remove"):
         noise = poisson_noise_multiplier(0.02, 100, 1.0, 1e-6, neighbours)
         assert poisson_epsilon(noise, 0.02, 100, 1e-6, neighbours) <= 1.0
         assert poisson_epsilon(noise * 0.999, 0.02, 100, 1e-6, neighbours) > 1.0
@@ -132,11 +144,27 @@ def test_what_is_out_of_range_is_refused(run: tuple[Any, ...], message: str) -> 
 
 
 def test_the_command_prints_both_kinds_of_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["budget", "--epsilon", "1", "--delta", "1e-6", "--steps", "50", "--rate", "0.05"]
-    assert main([*words, "--json"]) == 0
-    sampling = json.loads(capsys.readouterr().out)["sampling"]
+    words = ["budget", "--epsilon", "1", "--delta", "1e-6", "--releases", "50"]
+    sampled = ["--sampling", "poisson", "--batch", "100", "--records", "2000"]
+    assert main([*words, *sampled, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    noise = document["noise"]
     replaced = poisson_noise_multiplier(0.05, 50, 1.0, 1e-6)
-    assert sampling["noise_over_norm"] == replaced > sampling["noise_over_norm_add_or_remove"]
-    for wrong in (["--rate", "0.1"], ["--rho", "1", "--rate", "0.1", "--steps", "5"]):
-        assert main(["budget", *wrong]) == 2
-    assert "steps must be given with rate" in capsys.readouterr().err
+    assert noise["noise_multiplier_replace_one"] == replaced
+    assert noise["noise_multiplier_add_remove"] < replaced
+    assert {"shuffling", "subsampling", "batches"}.isdisjoint(document)  # other samplers
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--rho", "0.1", "--noise-multiplier", "2"), "noise-multiplier must be left out"),
+        (("--rho", "0.1", "--sampling", "poisson"), "sampling must be left out"),
+        (("--neighbours", "add-remove"), "neighbours must be left out"),
+    ],
+)
+def test_a_flag_that_changes_nothing_is_refused(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["budget", *words]) == 2
+    assert message in capsys.readouterr().err

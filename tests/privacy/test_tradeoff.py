@@ -204,6 +204,23 @@ def test_thousands_of_releases_stay_above_their_exact_composition() -> None:
     assert exact < curve.epsilon(1e-6) < zcdp_epsilon(exact, 1e-6)
 
 
+def test_a_profile_that_is_not_convex_by_rounding_adds_no_mass() -> None:
+    """Each bend the wrong way would be taken for mass, and the curve would promise less."""
+    shaped = Entry(
+        mechanism="generalized gaussian",
+        label="shaped",
+        sensitivity=1.0,
+        proven_sensitivity=1.0,
+        noise=1.0,
+        size=1,
+        part=None,
+        rho=0.5,
+    )
+    curve = ledger_curve((shaped,))
+    promised = budget_curve(ZCDP(rho=0.5)).misses(np.array([0.1]))
+    assert curve.misses(np.array([0.1])) == pytest.approx(promised, abs=1e-3)
+
+
 def test_readings_of_one_curve_agree() -> None:
     for rho in (0.02, 0.5):
         curve = gaussian_curve(rho)
@@ -212,7 +229,9 @@ def test_readings_of_one_curve_agree() -> None:
         assert curve.advantage == pytest.approx(gain, abs=1e-4)
     assert gaussian_curve(0.5).advantage == pytest.approx(0.383, abs=5e-4)
     pure = budget_curve(PureDP(epsilon=1.0))
-    assert pure.advantage == pytest.approx(math.tanh(0.5), abs=1e-3)
+    for epsilon in (1.0, 3.0, 8.0):
+        largest = budget_curve(PureDP(epsilon=epsilon)).advantage
+        assert largest == pytest.approx(math.tanh(epsilon / 2), rel=1e-12)
     assert pure.epsilon(1e-9) == 1.0
     assert budget_curve(ApproxDP(epsilon=1.0, delta=1e-3)).epsilon(1e-6) == math.inf
 

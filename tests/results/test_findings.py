@@ -26,8 +26,8 @@ def test_the_records_that_halve_an_error_follow_from_its_slope() -> None:
 
 
 def test_the_other_tail_is_the_same_study_on_the_same_trials() -> None:
-    assert with_other_tail(SWEEP) == replace(SWEEP, p=8)
-    light = with_other_tail(replace(SWEEP, p=8))
+    assert with_other_tail(SWEEP) == replace(SWEEP, p=10)
+    light = with_other_tail(replace(SWEEP, p=10))
     assert light is not None and light.p == 2
 
 

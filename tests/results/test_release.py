@@ -163,7 +163,7 @@ def test_two_calls_have_different_noise() -> None:
     [
         (np.zeros((2, 2, 2)), {}, r"records must be of shape \(n,\) or \(n, d\)"),
         (np.zeros((0, 2)), {}, "records must be of at least one row and one column"),
-        ([[1.0], [1.0, 2.0]], {}, "records must be rows of one length"),
+        ([[1.0], [1.0, 2.0]], {}, "records must be an array of numbers"),
         (np.array(["a"]), {}, "records must be a numpy array of real numbers"),
         (
             np.ma.masked_array([1.0, 2.0], mask=[0, 1]),

@@ -38,9 +38,9 @@ class Question:
 
 def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
     """Return the cards below a figure: `own` is the visitor's scenario, `chosen` the open one."""
-    made = [_data(study, own, chosen)]
+    questions = [_data(study, own, chosen)]
     if has_tails(own):
-        made.append(
+        questions.append(
             Question(
                 slug="light",
                 title=tails_name(own),
@@ -50,8 +50,8 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
                 answer=tails_answer(own) if chosen == "light" else "",
             )
         )
-    made += [_others(study, chosen), _proof(study, own, chosen)]
-    made.append(
+    questions += [_others(study, chosen), _proof(study, own, chosen)]
+    questions.append(
         Question(
             slug="sliders",
             title="The sliders",
@@ -59,7 +59,7 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
             answer=SLIDERS if chosen == "sliders" else "",
         )
     )
-    return tuple(card for card in made if card is not None)
+    return tuple(card for card in questions if card is not None)
 
 
 SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
@@ -101,17 +101,19 @@ def _others(study: Study, chosen: str) -> Question | None:
     if chosen == "others" and lead is not None and study.complete:
         names = short_names(study.scenario.methods)
         rows = [(m, row) for m in private if m != study.lead and (row := study.at(m, x))]
-        told = [
+        factors = [
             f"{inside(names[m])} {ratio_text(row.price.value)}"
             for m, row in rows
             if row.price is not None and cost_words(row.price, "") != UNTOLD
         ]
         matters = any(row.mean > HARDLY * lead.mean for _, row in rows)
-        if told:
-            first = (
-                f"{told[0]} times" if len(told) == 1 else f"{told[0]} times, {', '.join(told[1:])}"
+        if factors:
+            listing = (
+                f"{factors[0]} times"
+                if len(factors) == 1
+                else f"{factors[0]} times, {', '.join(factors[1:])}"
             )
-            answer = f"{'Yes' if matters else 'Hardly'}: {first}."
+            answer = f"{'Yes' if matters else 'Hardly'}: {listing}."
     return Question(
         slug="others",
         title="Other algorithms",

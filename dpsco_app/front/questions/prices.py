@@ -28,14 +28,14 @@ def prices_along(point: Scenario, field: str) -> Prices:
     """Return between which factors the price of a promise is, along the slider of a field."""
     values = [v for v in offered(field, point, getattr(point, field)) if math.isfinite(v)]
     step = max(1, math.ceil((len(values) - 1) / (POINTS - 1)))
-    kept = sorted({*values[::step], values[-1], getattr(point, field)})
-    made = []
-    for value in kept:
+    sampled_values = sorted({*values[::step], values[-1], getattr(point, field)})
+    prices = []
+    for value in sampled_values:
         change: dict[str, Any] = {field: int(value) if field in ("n", "d") else value}
         price = _price(replace(point, **change))
         if price is not None:
-            made.append((float(value), *price))
-    return tuple(made)
+            prices.append((float(value), *price))
+    return tuple(prices)
 
 
 def _price(point: Scenario) -> tuple[float, float] | None:
@@ -55,10 +55,10 @@ def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
         return {}
     point = replace(scenario, axis=None, grid=(), methods=(), distribution="gaussian", trials=1)
     fields = [f for f in FIELDS if getattr(scenario, f)]
-    made = {field: prices_along(point, field) for field in fields}
+    prices_by_field = {field: prices_along(point, field) for field in fields}
     return {
         field: _area(prices, getattr(scenario, field), field, theme)
-        for field, prices in made.items()
+        for field, prices in prices_by_field.items()
         if len(prices) > 1
     }
 

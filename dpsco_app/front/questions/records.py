@@ -85,7 +85,7 @@ def _measured(study: Study, n: int) -> list[Worth]:
 def _promised(own: Scenario, n: int) -> list[Worth]:
     if not has_tails(own):
         return []
-    made = []
+    worths = []
     x = chosen_point(own)
     for tail, kind in zip(tails_of(own), ("heavy", "light"), strict=True):
         i = [a for a, _ in tail.spans].index(x)
@@ -95,7 +95,7 @@ def _promised(own: Scenario, n: int) -> list[Worth]:
         words = f"at least {about(least * n)}"
         if crossed:
             words = f"{about(least * n)} to {about(most * n)}"
-        made.append(
+        worths.append(
             Worth(
                 title=f"Any data with a {kind} tail, p = {number_text(tail.scenario.p)}",
                 words=f"worth {words} records",
@@ -106,7 +106,7 @@ def _promised(own: Scenario, n: int) -> list[Worth]:
                 is_proven=crossed,
             )
         )
-    return made
+    return worths
 
 
 def about(value: float) -> str:

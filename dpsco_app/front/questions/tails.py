@@ -18,15 +18,14 @@ from dpsco_app.figure.values import (
     RulerMark,
 )
 from dpsco_app.front.study import chosen_point, place
-from dpsco_app.front.titles import at_point, axis_title, ratio_text
+from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
 from dpsco_app.parts.evaluations import evaluations, window
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_core.explain.window import Span
 from dpsco_core.fields import MEAN, is_linear
+from dpsco_core.results.findings import HEAVY, LIGHT, LIGHT_FROM
 from dpsco_core.scenario import Scenario
 
-HEAVY, LIGHT = 2.0, 10.0
-LIGHT_FROM = 6.0
 Y_AXIS = "Average distance from the true mean, promised for all data"
 PUBLIC = "upper.mean.sample"  # what can be promised without privacy
 OTHER_LOOK = Area(
@@ -63,15 +62,15 @@ def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
     """
     if scenario.problem != MEAN or scenario.axis == "p" or scenario.m > 1 or scenario.axis == "m":
         return ()
-    made = []
+    bands = []
     for one in sorted((scenario, other_tail(scenario)), key=lambda s: s.p):
         plain = replace(one, distribution="gaussian", methods=())
         spans = tuple(window(plain))
         public = tuple(e.value for e in evaluations(plain, (PUBLIC,)) if not e.failures)
         if not spans or len(public) < len(spans) or not all(0 < v < math.inf for v in public):
             return ()
-        made.append(TailBand(scenario=one, spans=spans, public=public))
-    return tuple(made)
+        bands.append(TailBand(scenario=one, spans=spans, public=public))
+    return tuple(bands)
 
 
 def has_tails(scenario: Scenario) -> bool:
@@ -85,7 +84,7 @@ def tails_name(scenario: Scenario) -> str:
 def tails_answer(scenario: Scenario) -> str:
     """Return what more records do to the price of a promise, at both tails."""
     heavy, light = tails_of(scenario)
-    at = [f"at p = {number_text(t.scenario.p)}" for t in (heavy, light)]
+    point_names = [f"at p = {number_text(t.scenario.p)}" for t in (heavy, light)]
     if scenario.axis == "n":
         ends = [t.prices(len(t.spans) - 1) for t in (heavy, light)]
         starts = [t.prices(0) for t in (heavy, light)]
@@ -93,11 +92,12 @@ def tails_answer(scenario: Scenario) -> str:
         if falls[1] and not falls[0] and ends[0][0] > 1.05:
             to = "to 1" if ends[1][1] < 1.25 else f"to {ratio_text(ends[1][1])}"
             low = ratio_text(ends[0][0])
-            return f"With more records the price falls {to} {at[1]}, and stays at {low} {at[0]}."
+            stays = f"stays at {low} {point_names[0]}"
+            return f"With more records the price falls {to} {point_names[1]}, and {stays}."
     i = _index(heavy)
     texts = [
         f"{where} {ranged_price(*t.prices(i))} times"
-        for where, t in zip(at, (heavy, light), strict=True)
+        for where, t in zip(point_names, (heavy, light), strict=True)
     ]
     return f"A promise for all data costs {texts[0]}, {texts[1]} the error without privacy."
 
@@ -120,7 +120,7 @@ def tails_headline(scenario: Scenario) -> tuple[str, ...]:
     heavy, light = tails_of(scenario)
     i = _index(heavy)
     p, r = (number_text(t.scenario.p) for t in (heavy, light))
-    first = (
+    price_line = (
         f"A promise for all data costs {ranged_price(*heavy.prices(i))} times the error "
         f"at p = {p}, {ranged_price(*light.prices(i))} at p = {r}."
     )
@@ -128,8 +128,8 @@ def tails_headline(scenario: Scenario) -> tuple[str, ...]:
     starts = heavy.prices(0), light.prices(0)
     cures = [end[1] < 0.8 * start[1] for end, start in zip(ends, starts, strict=True)]
     if scenario.axis == "n" and cures == [False, True]:
-        return first, f"More records cure it at p = {r}, not at p = {p}."
-    return first, ""
+        return price_line, f"More records cure it at p = {r}, not at p = {p}."
+    return price_line, ""
 
 
 def tails_figure(scenario: Scenario, alt: str) -> Figure:
@@ -212,12 +212,12 @@ def _band(tail: TailBand, look: Area, name: str) -> Region:
 def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
     middle = [math.sqrt(s.low * s.high) for _, s in tail.spans]
     price = ranged_price(*tail.prices(i)).replace(" to ", " to ×")
-    at = at_point(tail.scenario, tail.spans[i][0]).replace(", ", " at ", 1)
+    point_text = at_point(tail.scenario, tail.spans[i][0]).replace(", ", " at ", 1)
     return RulerMark(
         key=f"tail {tail.scenario.p:g}",
         text="",
         name=f"{name}, p = {number_text(tail.scenario.p)}",
-        note=f"×{price}{at}",
+        note=f"×{price}{point_text}",
         colour=colour,
         x=[place(a) for a, _ in tail.spans],
         y=middle,
@@ -227,7 +227,7 @@ def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
 
 
 def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
-    at = at_point(scenario, tails[0].spans[i][0]).removeprefix(", ")
+    point_text = at_point(scenario, tails[0].spans[i][0]).removeprefix(", ")
     rows = [
         LadderRow(
             key=f"tail {t.scenario.p:g}",
@@ -247,7 +247,9 @@ def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
         end=tails[0].public[-1],
     )
     return Ladder(
-        title=f"At {at}" if at else "Here", columns=["promised", "price"], rows=[*rows, public]
+        title=f"At {point_text}" if point_text else "Here",
+        columns=["promised", "price"],
+        rows=[*rows, public],
     )
 
 
@@ -256,7 +258,7 @@ def _axis(scenario: Scenario) -> Axis:
     if axis is None:
         return Axis(title="", low=0.5, high=2.0, ticks=())
     ticks = [(a, f"<b>{number_text(a)}</b>" if a == x else number_text(a)) for a in grid]
-    title = f"{axis_title(scenario)} (drag the dot; both axes logarithmic)"
+    title = f"{axis_title(scenario)} ({drag_words(axis)})"
     return Axis(title=title, low=grid[0], high=grid[-1], ticks=ticks, log=not is_linear(axis))
 
 

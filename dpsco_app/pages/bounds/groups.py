@@ -44,13 +44,13 @@ def select(rows: Sequence[Row], count: int, chosen: str) -> list[Row]:
     if len(rows) <= count:
         return by_value(rows, count)
     bests = [by_value(list(members), 1)[0] for members in _members(rows).values()]
-    wanted = [r for r in rows if r.bound.card.slug == chosen]
-    wanted += [r for r in (leading(rows), floor(rows)) if r is not None]
-    selected = {r.bound.card.slug: r for r in wanted}
+    fixed_rows = [r for r in rows if r.bound.card.slug == chosen]
+    fixed_rows += [r for r in (leading(rows), floor(rows)) if r is not None]
+    selected = {r.bound.card.slug: r for r in fixed_rows}
     private = [r for r in bests if counts(r) and r.bound.card.privacy != "none"]
     for candidates in (private, bests, rows):
-        rest = [r for r in candidates if r.bound.card.slug not in selected]
-        more = by_value(rest, count - len(selected)) if len(selected) < count else []
+        candidates_left = [r for r in candidates if r.bound.card.slug not in selected]
+        more = by_value(candidates_left, count - len(selected)) if len(selected) < count else []
         selected |= {r.bound.card.slug: r for r in more}
     return by_value(list(selected.values()), count)
 

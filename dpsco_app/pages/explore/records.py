@@ -11,6 +11,6 @@ def draw_records(screen: Screen) -> None:
     """Draw the squares of what the records are worth, where that is known."""
     if screen.is_old or not screen.cards:
         return
-    made = records_html(screen.studies[0], screen.scenario, theme())
-    if made:
-        st.html(made)
+    squares = records_html(screen.studies[0], screen.scenario, theme())
+    if squares:
+        st.html(squares)

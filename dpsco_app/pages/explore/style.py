@@ -52,13 +52,9 @@ def style(*, dark: bool) -> str:
 .st-key-foot_words p {{ font-size: 0.8125rem; }}
 /* A menu fits above or below its button, wherever that stands in the window. */
 {MENU_BOX} {{ max-height: 46vh !important; overflow-y: auto; }}
-@media (max-width: 1240px) {{
-  .st-key-doors {{ justify-content: flex-start; }}
-}}
 @media (max-width: 760px) {{
   .head.single h1:not(.heard) {{ position: static; max-width: none; }}
   .head.single p {{ display: flex; align-items: center; }}
   .status {{ display: none; }}
-  .st-key-phone_row > * {{ flex: 1 1 0 !important; }}
 }}
 </style>"""

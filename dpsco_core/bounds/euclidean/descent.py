@@ -147,8 +147,8 @@ def by_descent(
     weights, sizes, counts = _counted(steps)
     left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
     left[1:] -= weights[:-1] / (2 * sizes[:-1])  # The step before leaves this weight.
-    rest = np.maximum(1 - sizes * objective.smoothness, 0.5)
-    noises = 1 / (2 * rest) * sizes * energies[counts]
+    contractions = np.maximum(1 - sizes * objective.smoothness, 0.5)
+    noises = 1 / (2 * contractions) * sizes * energies[counts]
     total = np.maximum(0.0, left) @ squares[:-1][counts]
     total += weights @ (bias * np.sqrt(squares[1:][counts]) + noises)
     return float(total / weights.sum())

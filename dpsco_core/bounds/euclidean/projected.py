@@ -16,8 +16,7 @@ from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import SQUARED_DISTANCE
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.euclidean.conditions import DISTANCES, STRONGLY_CONVEX
-from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
-from dpsco_core.bounds.tools import root_sum_square
+from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS, is_mean_square
 from dpsco_core.problems.base import Setting
 
 T = TypeVar("T")
@@ -94,18 +93,8 @@ def _of_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
 
 
 def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return what follows from private rows on the mean square error over coordinate moments.
-
-    They are those whose terms are roots of what adds up to it.
-    """
-    proven = ("upper", "explicit", "expectation", COORDINATE)
-    return tuple(
-        _projected(row, area)
-        for row in rows
-        if (row.card.kind, row.card.constant, row.card.guarantee, row.card.laws) == proven
-        and row.combine is root_sum_square
-        and row.card.privacy != "none"
-    )
+    """Return what follows from private rows on the mean square error over coordinate moments."""
+    return tuple(_projected(row, area) for row in rows if is_mean_square(row))
 
 
 # At its own parameters a row on a mean is no larger than at those of a run.

@@ -77,8 +77,12 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
     target = -moment_order * math.log(size)
 
     def excess(log_p: float) -> float:
-        rest = math.log(-math.expm1(log_p))
-        return rest + float(np.logaddexp(0.0, (moment_order - 1) * (rest - log_p))) - target
+        log_complement = math.log(-math.expm1(log_p))
+        return (
+            log_complement
+            + float(np.logaddexp(0.0, (moment_order - 1) * (log_complement - log_p)))
+            - target
+        )
 
     low, high = -700.0 * moment_order, -1e-12
     if excess(low) <= 0:

@@ -52,7 +52,7 @@ _CLASS = (COORDINATE_MOMENT, BELOW_TWO)
 
 def is_below_two(row: Bound) -> bool:
     """Whether a row is for tail indices below 2 only; from 2 on sharper ones hold."""
-    return any(h.text == BELOW_TWO.text for h in row.hypotheses)
+    return BELOW_TWO in row.hypotheses
 
 
 _CLIPPED = (*_CLASS, MEAN_BOUND)

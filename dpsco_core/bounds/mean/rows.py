@@ -1,5 +1,6 @@
 """Every bound on mean estimation, in the order in which a catalogue lists them."""
 
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.below_two import BELOW_TWO_BOUNDS
@@ -15,6 +16,7 @@ from dpsco_core.bounds.mean.runs import RUN_BOUNDS
 from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
 from dpsco_core.bounds.mean.unseen import UNSEEN_BOUNDS
+from dpsco_core.bounds.tools import root_sum_square
 
 LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *INFORMATION_BOUNDS,
@@ -36,3 +38,17 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *INTERVALS,
 )
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)
+
+
+def is_mean_square(row: Bound) -> bool:
+    """Whether a row bounds a private mean square error over coordinate moments, by its parts.
+
+    Its terms are roots of what adds up to that error, so that a risk can be derived from them.
+    """
+    card = row.card
+    proven = ("upper", "explicit", "expectation", COORDINATE)
+    return (
+        (card.kind, card.constant, card.guarantee, card.laws) == proven
+        and row.combine is root_sum_square
+        and card.privacy != "none"
+    )

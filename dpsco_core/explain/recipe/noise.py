@@ -12,22 +12,20 @@ import scipy  # its `optimize` is imported on first use
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import one_of, real, whole
-from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
-from dpsco_core.privacy.poisson import Neighbours as PoissonNeighbours
-from dpsco_core.privacy.poisson import poisson_epsilon, poisson_noise_multiplier
+from dpsco_core.privacy.budget import EPSILON_MAX, gaussian_epsilon, gaussian_rho
+from dpsco_core.privacy.poisson import (
+    DIRECTIONS,
+    Neighbours,
+    poisson_epsilon,
+    poisson_noise_multiplier,
+)
 from dpsco_core.privacy.subsampling import batched_gaussian_epsilon
 
 Sampling = Literal["none", "fixed", "poisson"]
-Neighbours = Literal["replace-one", "add-remove"]
 SAMPLINGS: dict[Sampling, str] = {
     "none": "every release sees all records",
     "fixed": "a secret batch of fixed size for each release, without replacement",
     "poisson": "a Poisson batch for each release",
-}
-# What the accountant of Poisson batches calls the neighbours.
-COMPARED: dict[Neighbours, PoissonNeighbours] = {
-    "replace-one": "replace",
-    "add-remove": "add or remove",
 }
 LEAST_NOISE, MOST_NOISE = 1e-2, 1e6
 
@@ -91,11 +89,10 @@ def noise_for(
     (8.449, 4.225)
     """
     rate = _checked(delta, releases, sampling, batch, records)
-    real("epsilon", epsilon, 1e-3, 100.0)
+    real("epsilon", epsilon, 1e-6, EPSILON_MAX)
     if sampling == "poisson":
         replace_one, add_remove = (
-            poisson_noise_multiplier(rate, releases, epsilon, delta, name)
-            for name in COMPARED.values()
+            poisson_noise_multiplier(rate, releases, epsilon, delta, name) for name in DIRECTIONS
         )
         return _priced(epsilon, delta, releases, sampling, rate, replace_one, add_remove)
     rho = gaussian_rho(epsilon, delta) / releases
@@ -141,14 +138,15 @@ def epsilon_of(
     """
     rate = _checked(delta, releases, sampling, batch, records)
     real("noise_multiplier", noise_multiplier, LEAST_NOISE, MOST_NOISE)
-    one_of("neighbours", neighbours, ("replace-one", "add-remove"))
+    one_of("neighbours", neighbours, tuple(DIRECTIONS))
     is_proven = sampling != "fixed" or neighbours == "replace-one"
     require(is_proven, "neighbours", "replace-one for fixed batches", neighbours)
     if sampling == "poisson":
-        compared = COMPARED[neighbours]
-        cost = poisson_epsilon(noise_multiplier, rate, releases, delta, compared)
-        multipliers = {name: noise_multiplier if name == neighbours else None for name in COMPARED}
-        return _priced(cost, delta, releases, sampling, rate, *multipliers.values())
+        cost = poisson_epsilon(noise_multiplier, rate, releases, delta, neighbours)
+        replace_one, add_remove = (
+            noise_multiplier if name == neighbours else None for name in DIRECTIONS
+        )
+        return _priced(cost, delta, releases, sampling, rate, replace_one, add_remove)
     over_sensitivity = noise_multiplier / (2 if neighbours == "replace-one" else 1)
     rho = 1 / (2 * over_sensitivity**2)
     if sampling == "none":

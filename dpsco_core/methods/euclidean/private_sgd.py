@@ -161,10 +161,10 @@ class RecordByRecord(PrivateMethod):
             )
         else:
             descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
-        made = plan.allocated_steps or -(-len(order) // plan.batch) + idle.sum()
+        step_count = plan.allocated_steps or -(-len(order) // plan.batch) + idle.sum()
         shown = {
             "noise_std": plan.noise_std,
-            "steps": float(made),
+            "steps": float(step_count),
             "step_size": plan.step_size,
         }
         batch = {} if own is None else {"batch_size": float(plan.batch)}
