@@ -52,7 +52,8 @@ _CLASS = (COORDINATE_MOMENT, BELOW_TWO)
 
 def is_below_two(row: Bound) -> bool:
     """Whether a row is for tail indices below 2 only; from 2 on sharper ones hold."""
-    return BELOW_TWO in row.hypotheses
+    # A row that follows from another asks the same of a setting of its own.
+    return any(hypothesis.text == BELOW_TWO.text for hypothesis in row.hypotheses)
 
 
 _CLIPPED = (*_CLASS, MEAN_BOUND)
