@@ -28,7 +28,7 @@ from dpsco_core.scenario import Scenario
 # A hardest case that is predicted to take longer is run only where somebody asks for its panel.
 BESIDE_SECONDS = 1.5
 HEAD_START_SECONDS = 0.08
-AT_ONCE_SECONDS = 0.4  # a run of no more is drawn once
+AT_ONCE_SECONDS = 0.5  # a run of no more is drawn once
 
 
 class Curves:
@@ -193,6 +193,13 @@ class Curves:
     def seconds_left(self) -> float:
         """What the rest of a run is predicted to take."""
         return 0.0 if self._growth is None else self._growth.seconds_left
+
+    @property
+    def would_be_over_at_once(self) -> bool:
+        """Whether the present settings have not run, and a run of them is drawn once."""
+        _, is_old = self.result_to_draw()
+        left = self.left(is_old=True) if is_old and not self.is_running else None
+        return left is not None and left.seconds < min(AT_ONCE_SECONDS, moment.LIVE_SECONDS)
 
     def start_ahead(self) -> None:
         """Run for a moment before anything is drawn, or to the end where that is near."""

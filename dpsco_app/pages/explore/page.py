@@ -69,6 +69,8 @@ def page() -> None:
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
     session, look = visit.current(), theme()
+    if arrived() and not TURNS.taken and session.curves.would_be_over_at_once:
+        session.press_run()  # so that the first that is drawn after a quick move is the new run
     if session.curves.is_running and not TURNS.taken:
         session.curves.start_ahead()
     screen, is_phone = session.screen(look), not look.size.ladder

@@ -44,12 +44,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_the_page_runs_once_for_what_is_known_and_twice_for_new_runs(asked: Counter[str]) -> None:
+@pytest.mark.parametrize(("at_once", "page_runs"), [(math.inf, 1), (0.0, 2)])
+def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
+    asked: Counter[str], monkeypatch: pytest.MonkeyPatch, at_once: float, page_runs: int
+) -> None:
+    monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
     page = open_page(against="hardest")
     asked.clear()
     checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
     assert result(page).scenario.epsilon == 2 and result(page).complete and not is_stale(page)
-    assert (asked["style"], asked["change"]) == (2, 1)
+    assert (asked["style"], asked["change"]) == (page_runs, 1)
     assert asked["settle"] == 2  # for the move, and when its runs begin
     asked.clear()
     checked(page.select_slider(key="field_epsilon").set_value(1.0).run())
