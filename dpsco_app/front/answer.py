@@ -163,7 +163,6 @@ class _Told:
             easier = self.row is not None and own is not None and self.row.mean < own.mean
             easier = easier or (is_alone and not are_hardest_of_all(scenario, self.x))
             case = "on the hardest data known" + " for privacy" * easier
-            case += " with such a tail" * is_alone
             return case + f" ({loss})" * (scenario.problem != MEAN)
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"

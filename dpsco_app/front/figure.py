@@ -90,7 +90,11 @@ def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
     if view.measure == "price":
         return PRICE_AXIS
     if is_nested and scenario.problem == MEAN:
-        return "Average distance from the true mean"
+        # The p-th moment of a coordinate is 1: for p = 2 its variance.
+        unit = "standard deviation" if scenario.p == 2 else "scale"
+        has_unit = scenario.setting.constants.coordinate_moment == 1
+        unit_text = f" (unit: a coordinate's {unit})" * has_unit
+        return f"Average distance from the true mean{unit_text}"
     return words_for(scenario.problem).error_axis.removesuffix(" (log)")
 
 

@@ -72,7 +72,7 @@ def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, 
     limits = limit_prices(study)
     if limits.get(place(x), 0.0) >= LEAST:
         edge = dict(region(study.scenario))[x]
-        limit = f"under {limit_text(limits[place(x)])}"
+        limit = f"under {limit_text(limits[place(x)])} times"
         algorithms = bound_by(study.scenario, edge)
         return (
             f"No {algorithms} algorithm can promise {limit}{_along(study.scenario, limits, x)}",
@@ -123,7 +123,7 @@ def _along(scenario: Scenario, limits: Mapping[float, float], x: float | None) -
     if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
         return "."
     if max(limits.values()) <= STEADY * min(limits.values()):
-        return ": more records shrink both errors, not their ratio."
+        return ", however many records."
     last = scenario.grid[-1]
     if limits[last] < LEAST:
         return "; with more records the limit goes to 1."

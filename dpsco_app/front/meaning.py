@@ -1,4 +1,4 @@
-"""What private means, in one line with pictures: clip far records, average, add noise."""
+"""What the hardest data are, and how a record is hidden, in one line with pictures."""
 
 import base64
 import math
@@ -6,13 +6,19 @@ from collections.abc import Iterator
 
 from dpsco_app.figure.colours import ACCENT, FAINT, INK
 from dpsco_app.figure.theme import Theme
+from dpsco_app.front.study import Study, chosen_point
+from dpsco_app.front.titles import NO_BREAK
+from dpsco_app.parts.options import number_text
+from dpsco_core.data.hard import HardInstance
 from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 # The steps, each with its picture.
-STEPS = (("clip", "clip far records"), ("average", "average"), ("noise", "add noise."))
+STEPS = (("clip", "clip"), ("average", "average"), ("noise", "add noise."))
 OF_LOSSES = (("clip", "clip gradients"), ("average", "average"), ("noise", "add noise."))
 WORDS = "Hiding each person:"
+SHORT_WORDS = "Privacy:"  # beside what the data are
+MOST_SPIKED = 0.2  # the share of far records from which on the others are no longer "the rest"
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
 HEIGHT, RADIUS = 44, 17
 WIDTHS = {"clip": 108, "average": 44, "noise": 56}
@@ -26,11 +32,33 @@ RECORDS = (
 )
 
 
-def meaning(scenario: Scenario, theme: Theme) -> str:
+def meaning(study: Study, theme: Theme) -> str:
     """Return the line and its pictures as HTML."""
+    scenario = study.scenario
+    data = spikes_in_words(scenario.at(chosen_point(scenario))) if study.role == "hardest" else ""
     steps = STEPS if scenario.problem == MEAN else OF_LOSSES
     parts = (f"<span>{_picture(name, theme)}{words}</span>" for name, words in steps)
-    return f"<span class='meaning'><span>{WORDS}</span>{''.join(parts)}</span>"
+    words = f"<span>{data}</span><span>{SHORT_WORDS}</span>" if data else f"<span>{WORDS}</span>"
+    return f"<span class='meaning'>{words}{''.join(parts)}</span>"
+
+
+def spikes_in_words(point: Scenario) -> str:
+    """Return what the records of a hard instance are; empty where that takes more than a phrase.
+
+    A record is far out with a small probability, and otherwise like all others.
+    """
+    law = point.instance.law
+    if not isinstance(law, HardInstance) or point.m > 1:
+        return ""
+    count = law.spike_probability * point.n
+    if not 0.5 <= count <= MOST_SPIKED * point.n:
+        return ""
+    number = f"{number_text(round(count))} in {number_text(point.n)}"
+    records = "record" if round(count) == 1 else "records"
+    return (
+        f"Hardest at p{NO_BREAK}= {number_text(point.p)}: about {number} {records} far out, "
+        "others alike."
+    )
 
 
 def _picture(step: str, theme: Theme) -> str:

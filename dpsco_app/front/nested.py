@@ -209,7 +209,8 @@ class NestedPanel(FrontPanel):
             note = _limit_name(here.bound.card)
             name, fano_value = self._fano_here
             if name and abs(fano_value / here.value - 1) <= NEAR:
-                note += f", near {name}"
+                fano_text = f" ×{limit_text(fano_value / base)}" if base else ""
+                note += f"; {name}{fano_text}"
             rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
         return [*rungs, *self._fano_rung(base, edge)]
 

@@ -38,7 +38,7 @@ class Question:
 
 def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
     """Return the cards below a figure: `own` is the visitor's scenario, `chosen` the open one."""
-    questions = [_data(study, own, chosen)]
+    questions: list[Question | None] = []
     if has_tails(own):
         questions.append(
             Question(
@@ -50,7 +50,7 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
                 answer=tails_answer(own) if chosen == "light" else "",
             )
         )
-    questions += [_others(study, chosen), _proof(study, own, chosen)]
+    questions += [_data(study, own, chosen), _others(study, chosen), _proof(study, own, chosen)]
     questions.append(
         Question(
             slug="sliders",

@@ -14,10 +14,12 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
     """Draw a button a card; the steps of the open one stand below all of them."""
     if not cards:
         return
+    suggested = None if chosen else cards[0]  # so that it is plain where to begin
     with st.container(horizontal=True, key="cards"):
         for card in cards:
             is_open = card.slug == chosen
-            with st.container(key=f"card_{'open_' * is_open}{card.slug}"):
+            state = "open_" * is_open or "next_" * (card is suggested)
+            with st.container(key=f"card_{state}{card.slug}"):
                 st.button(
                     f"**{card.title}** {'−' if is_open else '+'}  \n{card.sentence}",
                     key=f"open_{card.slug}",

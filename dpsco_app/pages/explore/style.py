@@ -31,6 +31,8 @@ def style(*, dark: bool) -> str:
 .st-key-cards button strong {{ font-size: 0.94rem; color: {ink}; }}
 [class*="st-key-card_open_"] button {{ border: 2px solid {accent}; }}
 [class*="st-key-card_open_"] button p {{ color: {ink}; }}
+[class*="st-key-card_next_"] button {{ border: 2px solid {accent}; }}
+[class*="st-key-card_next_"] button strong {{ color: {accent}; }}
 .whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
 /* What a change does stands in the row above: the figure keeps its place. */
 .head.single {{ position: relative; }}

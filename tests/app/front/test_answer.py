@@ -90,9 +90,9 @@ def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     floor = next(e.value for at, e in region(hard) if at == x)
     public = study.at("mean.sample", x)
     assert public is not None and floor > public.mean
-    limit = f"under {limit_text(floor / public.mean)}"
-    assert said.headline[1].startswith(f"No private algorithm can promise {limit}: more records")
-    assert said.headline[0].endswith("on the hardest data known with such a tail.")
+    limit = f"under {limit_text(floor / public.mean)} times"
+    assert said.headline[1].startswith(f"No private algorithm can promise {limit}, however")
+    assert said.headline[0].endswith("on the hardest data known.")
     assert (limit, LIMIT) in said.marks
 
 

