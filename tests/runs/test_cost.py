@@ -367,7 +367,8 @@ def test_predictions_are_of_the_right_order(slug: str) -> None:
     for problem, geometry in product(RISKS, ("l2", "l1")):
         scenario = replace(SMALL, problem=problem, geometry=geometry, methods=(slug,), trials=1)
         (cell,) = cells(scenario)
-        if run_cell(cell).not_applicable is None:  # which warms what is cached
+        # The first run fills the caches.
+        if run_cell(cell).not_applicable is None:
             started = time.thread_time()
             run_cell(cell)
             measured += time.thread_time() - started
