@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.bounds.euclidean.one_step import ONE_STEP_RISKS
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import BOUNDS, bound, make_method
 from dpsco_core.data import Pareto, StudentT
 from dpsco_core.geometry import L2, Geometry
@@ -24,7 +23,7 @@ from tests.trust.independent import At
 
 Floats = NDArray[np.float64]
 GRID = np.exp(np.linspace(-6, 10, 400_001))
-FROM_TWO = [row for row in ONE_STEP_RISKS if not is_below_two(row)]
+FROM_TWO = [row for row in ONE_STEP_RISKS if not row.has_scope]
 SETS = (L2, Geometry(kind="l1"), Geometry(kind="linf"), Geometry(kind="simplex"))
 
 
@@ -244,7 +243,7 @@ def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> 
 
 def test_another_loss_and_an_unbounded_set_are_named() -> None:
     for row in ONE_STEP_RISKS:
-        pure, order = row.card.privacy == "pure", 1.5 if is_below_two(row) else 3.0
+        pure, order = row.card.privacy == "pure", 1.5 if row.has_scope else 3.0
         point = linear(order, PureDP(epsilon=1.0) if pure else ZCDP(rho=0.1))
         assert any(
             "linear losses" in s for s in row.failures(with_constants(point, structure="mean"))
