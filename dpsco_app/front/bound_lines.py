@@ -1,12 +1,14 @@
 """Bounds as lines of a panel, and what they say when they are pointed at."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line
 from dpsco_app.front.study import place
 from dpsco_app.parts.options import in_print, rounded
+from dpsco_app.parts.problem_words import wider_name
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.explain.window import Span
@@ -14,6 +16,8 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
+THIN = 0.7
+WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
@@ -30,6 +34,19 @@ def bound_line(curve: Sequence[Evaluation]) -> Line:
         dash="dash" if card.constant == "rate" else "solid",
         hover=[bound_hover(e) for e in curve],
         opacity=0.33 if any(e.failures for e in curve) else 1.0,
+    )
+
+
+def wider_line(curve: Sequence[Evaluation]) -> Line:
+    """Return a thin line, named by its class, of a lower bound over a wider class of losses.
+
+    It is no limit of the methods for the problem, whose lines may run below it.
+    """
+    return replace(
+        bound_line(curve),
+        name=wider_name(curve[0].bound.card),
+        width=THIN,
+        hover=[f"{bound_hover(e)}<br>{WIDER_NOTE}" for e in curve],
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
+from dpsco_app.front.bound_lines import WIDER_NOTE
 from dpsco_app.front.forms import form_caption, form_note
 from dpsco_app.front.nested import POSSIBLE, NestedPanel
 from dpsco_app.front.panel import FrontPanel
@@ -14,7 +15,7 @@ from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import words_for
-from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound, method_card
+from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound, method_card, problem_card
 from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
@@ -194,6 +195,8 @@ def _row_note(panel: FrontPanel, line: Line) -> str:
     if line.name in NOTES:
         return NOTES[line.name]
     if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":
+        if not bound(line.key).card.applies_to(problem_card(panel.scenario.problem).loss_class):
+            return WIDER_NOTE
         is_of_zcdp = bound(line.key).card.privacy == "zcdp" and panel.scenario.rho is None
         return ONLY_ZCDP if is_of_zcdp else ""
     return _method_note(panel, line.key)

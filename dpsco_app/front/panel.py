@@ -20,6 +20,7 @@ from dpsco_app.front.bound_lines import (
     bound_hover,
     bound_line,
     floor_words,
+    wider_line,
     window_hover,
 )
 from dpsco_app.front.costs import UNTOLD, cost_words, is_open, loose_ends, most_text
@@ -42,6 +43,7 @@ from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import (
     drawn_window,
     evaluations,
+    limit_of_wider_losses,
     region,
     starting_risks,
 )
@@ -158,7 +160,10 @@ class FrontPanel:
         slugs += filter(None, [self.view.named_bound(self.scenario)])
         curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
         finite = [[e for e in curve if 0 < e.value < math.inf] for curve in curves]
-        return [bound_line(curve) for curve in finite if curve]
+        wider = limit_of_wider_losses(self.scenario)
+        lines = [bound_line(curve) for curve in finite if curve]
+        lines = [line for line in lines if not wider or line.key != wider[0].bound.card.slug]
+        return [*lines, *([wider_line(wider)] if wider else [])]
 
     def _own(self) -> list[Line]:
         """Return the formulas of one's own."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible, is_hard
+from dpsco_core.explain.wider import wider_limit
 from dpsco_core.explain.window import Missing, Span, ending_at, missing_span, spans
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import canonical
@@ -22,6 +23,7 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
 NEARLY = 0.97  # a share of a bound that is as good as all of it
 without_data = starting_risk  # the error of the answer that ignores the data
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
+_of_wider_losses = lru_cache(maxsize=500)(wider_limit)
 _of_the_data = lru_cache(maxsize=2000)(impossible)
 _of_the_class = lru_cache(maxsize=2000)(spans)
 _missing_of_the_class = lru_cache(maxsize=2000)(missing_span)
@@ -35,6 +37,11 @@ def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
     """Return the largest error that nobody can stay below on these data, at every point."""
     floors = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in floors] if all(one for _, one in floors) else []
+
+
+def limit_of_wider_losses(scenario: Scenario) -> tuple[Evaluation, ...]:
+    """Return the best lower bound over a wider class of losses, where none of its own holds."""
+    return _of_wider_losses(replace(scenario, methods=(), trials=1, seed=0))
 
 
 def window(scenario: Scenario) -> list[tuple[float | None, Span]]:

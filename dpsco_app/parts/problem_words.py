@@ -52,6 +52,11 @@ def geometry_name(kind: str, q: float | None = None) -> str:
     return GEOMETRY_NAMES[kind]
 
 
+def wider_name(card: BoundCard) -> str:
+    """Return the name of the line at a lower bound over a wider class than the problem's losses."""
+    return f"lower bound for {card.loss_class} losses"
+
+
 def class_text(card: BoundCard, applies: bool) -> str:
     """Return the class of laws and losses of a bound, and whether it is not about the problem's."""
     return card.class_text if applies else f"{card.class_text} (does not bind here)"

@@ -32,6 +32,13 @@ class Hypothesis:
     # whether it is about the set that holds the answer: a lower bound has no value on a set that
     # lacks its hard instances
     is_about_set: bool = False
+    # whether it says for which settings the row is made, and not what its proof needs there: from
+    # p = 2 on sharper rows take the place of those for infinite variance
+    is_scope: bool = False
+
+    def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
+        """Return the condition on the setting that `view` makes of the one at hand."""
+        return replace(self, check=lambda setting: self.check(view(setting)))
 
 
 @dataclass(frozen=True)
@@ -149,6 +156,18 @@ class Bound:
             return (reason,)
         view = self.setting_of_statement(setting)
         return tuple(s for s in (h.check(view) for h in self.hypotheses) if s)
+
+    @cached_property
+    def has_scope(self) -> bool:
+        """Whether the row is made for some settings only, such as tail indices below 2."""
+        return any(h.is_scope for h in self.hypotheses)
+
+    def is_in_scope(self, setting: Setting) -> bool:
+        """Whether the row is made for such settings; see `Hypothesis.is_scope`."""
+        if not self.has_scope:
+            return True
+        view = self.setting_of_statement(setting)
+        return not any(h.check(view) for h in self.hypotheses if h.is_scope)
 
     def needs_variance(self, setting: Setting) -> str:
         """Return why the proof fails at a tail index below 2; empty where it does not."""

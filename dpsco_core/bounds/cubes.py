@@ -65,9 +65,16 @@ def _budget(setting: Setting, privacy: Privacy) -> Budget:
 def _chosen(
     setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
 ) -> tuple[Cube, float]:
-    """Return the cube of the data, or the best one, and the largest size of its signs."""
+    """Return the cube of the data, or the best one, and the largest size of its signs.
+
+    Where users have m items it is the cube for all n m of them. Every cube in the set gives a bound
+    by the theorem for its dimension, so that any choice is valid where the data are the worst of a
+    class; and the law of hard data is made for the n m items that are drawn (`make_instance` of the
+    catalogue), so that this cube is the very one of the data. The cube for n items is smaller: a
+    bound over its signs is one on a part of the coordinates, and loses the others.
+    """
     unit, room = _sizes(setting, body, strong=strong)
-    n, order = setting.n, setting.moment_order
+    n, order = setting.n * setting.m, setting.moment_order
     if setting.spike_probability is not None:  # The data have the cube of their loss and budget.
         data_form: Form = "squared" if strong else "l2"
         cube, _ = hardest_cube(data_form, n, order, setting.budget, body)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Hypothesis, Letter, Terms
+from dpsco_core.bounds.base import AtPlan, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
+from dpsco_core.methods.base import Method
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
@@ -71,6 +73,19 @@ def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius:
     """
     value, diameter = combine(parts.values), 2 * radius
     return parts.scaled(diameter / value) if diameter < value < math.inf else parts
+
+
+def at_run(
+    method: Method,
+    formula: Callable[[Any], Parts],  # takes the method's plan
+    combine: Callable[[tuple[float, ...]], float],
+) -> AtPlan:
+    """Return the terms of a run whose answer and mean are both in its ball; see `in_ball`."""
+
+    def terms(plan: Any) -> tuple[float, ...]:
+        return in_ball(formula(plan), combine, plan.answer_radius).values
+
+    return AtPlan(method=method, names=PARTS, formula=terms)
 
 
 def void(sampling: float) -> Parts:

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.explain.window import Span, notions_of, spans
@@ -76,8 +75,9 @@ def fano_bound(scenario: Scenario) -> Bound | None:
 
 
 def concerns(scenario: Scenario, slug: str) -> bool:
-    """Return whether a bound is about the tail index of some point: a few are for p < 2 only."""
-    return not is_below_two(bound(slug)) or any(point.p < 2 for _, point in scenario.points())
+    """Return whether a bound is made for some point: a few are for p < 2 only."""
+    row = bound(slug)
+    return not row.has_scope or any(row.is_in_scope(p.setting) for _, p in scenario.points())
 
 
 @lru_cache

@@ -83,14 +83,8 @@ class LossLaw:
     @classmethod
     def of_atoms(cls, losses: Vector, weights: Vector, spacing: float, lost_mass: float) -> LossLaw:
         """Return a law on the lattice whose curve is at least that of some losses, increasing."""
-        lattice_below = np.floor(losses / spacing)
-        upper = np.clip(np.expm1(lattice_below * spacing - losses) / math.expm1(-spacing), 0.0, 1.0)
-        first_index = int(lattice_below[0])
-        places = (lattice_below - first_index).astype(np.intp)
-        masses = np.zeros(int(places[-1]) + 2)
-        np.add.at(masses, places, weights * (1 - upper))
-        np.add.at(masses, places + 1, weights * upper)
-        return cls(spacing=spacing, first_index=first_index, weights=masses, lost_mass=lost_mass)
+        first_index, spread = _on_lattice(losses, weights, spacing)
+        return cls(spacing=spacing, first_index=first_index, weights=spread, lost_mass=lost_mass)
 
     @classmethod
     def of_randomised_response(cls, epsilon: float, delta: float, spacing: float) -> LossLaw:
@@ -126,8 +120,8 @@ class LossLaw:
         low = math.floor((rho - DEVIATIONS * deviation) / spacing)
         high = math.ceil((rho + DEVIATIONS * deviation) / spacing)
         ends = spacing * np.arange(low, high + 1, dtype=np.float64)
-        likely = _normal_masses((ends - rho) / deviation)
-        rare = _normal_masses((ends + rho) / deviation)
+        likely = normal_masses((ends - rho) / deviation)
+        rare = normal_masses((ends + rho) / deviation)
         return cls.of_cells(
             ends,
             low,
@@ -249,15 +243,7 @@ class LossLaw:
         """Return a law on another lattice whose curve is at least this law's."""
         if spacing == self.spacing:
             return self
-        values = self.values
-        lattice_below = np.floor(values / spacing)
-        upper_weights = np.expm1(-(values - lattice_below * spacing)) / math.expm1(-spacing)
-        upper_weights = self.weights * np.clip(upper_weights, 0.0, 1.0)
-        first_index = int(lattice_below[0])
-        places = (lattice_below - first_index).astype(np.intp)
-        weights = np.zeros(int(places[-1]) + 2)
-        np.add.at(weights, places, self.weights - upper_weights)
-        np.add.at(weights, places + 1, upper_weights)
+        first_index, weights = _on_lattice(self.values, self.weights, spacing)
         return replace(self, spacing=spacing, first_index=first_index, weights=weights)
 
 
@@ -317,6 +303,23 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)
 
 
+def _on_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, Vector]:
+    """Return the first point of a lattice, and the weights there, of losses that increase.
+
+    Each weight is shared by the points on either side of its loss, so that the masses under P and
+    under R both stay: the curve is at least that of the losses.
+    """
+    lattice_below = np.floor(losses / spacing)
+    upper = np.expm1(lattice_below * spacing - losses) / math.expm1(-spacing)
+    upper_weights = weights * np.clip(upper, 0.0, 1.0)
+    first_index = int(lattice_below[0])
+    places = (lattice_below - first_index).astype(np.intp)
+    spread = np.zeros(int(places[-1]) + 2)
+    np.add.at(spread, places, weights - upper_weights)
+    np.add.at(spread, places + 1, upper_weights)
+    return first_index, spread
+
+
 def convex_below(x: Vector, y: Vector) -> Vector:
     """Return the largest convex function below points, at their places, which increase.
 
@@ -343,8 +346,11 @@ def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
     return np.where(weights > error, weights, 0.0), 2 * len(weights) * error
 
 
-def _normal_masses(ends: Vector) -> Vector:
-    """Return the normal masses between neighbouring ends, to a good relative accuracy."""
+def normal_masses(ends: Vector) -> Vector:
+    """Return the normal masses between neighbouring ends, to a good relative accuracy.
+
+    They are negative where the ends fall.
+    """
     low, high = ends[:-1], ends[1:]
     mirrored = low > 0
     larger = np.where(mirrored, -low, high)

@@ -24,7 +24,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count, check_positive
-from dpsco_core.privacy.losses import LossLaw, repeated_delta
+from dpsco_core.privacy.losses import LossLaw, normal_masses, repeated_delta
 
 Neighbours = Literal["replace-one", "add-remove"]
 Direction = Literal["replace", "remove", "add"]
@@ -165,8 +165,8 @@ def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
     low, high = math.floor(losses.min() / spacing), math.ceil(losses.max() / spacing)
     ends = spacing * np.arange(low, high + 1, dtype=np.float64)
     z = _outputs_at(ends, s, rate, direction)
-    sampled, replaced = _masses(z - s), _masses(z + s)
-    plain = _masses(z)
+    sampled, replaced = normal_masses(z - s), normal_masses(z + s)
+    plain = normal_masses(z)
     mixed = (1 - rate) * plain + rate * sampled
     if direction == "add":
         likely, rare, top = -plain, -mixed, float(ndtr(z[-1]))
@@ -177,13 +177,6 @@ def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
         top = float((1 - rate) * ndtr(-z[-1]) + rate * ndtr(s - z[-1]))
         bottom = float((1 - rate) * ndtr(z[0]) + rate * ndtr(z[0] - s))
     return LossLaw.of_cells(ends, low, likely, rare, bottom=bottom, lost_mass=top)
-
-
-def _masses(ends: Vector) -> Vector:
-    """Return the normal masses between neighbouring ends; negative where these fall."""
-    low, high = ends[:-1], ends[1:]
-    mirrored = low + high > 0
-    return np.asarray(np.where(mirrored, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
 
 
 def _epsilon(law: LossLaw, steps: int, delta: float) -> float:

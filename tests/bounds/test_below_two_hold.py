@@ -17,7 +17,6 @@ import pytest
 
 from dpsco_core.base.cards import ACHARYA_2021, BINDING, KAMATH_2022, Privacy
 from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.catalogue import bounds_for, make_method, method_card
 from dpsco_core.methods.base import released
@@ -70,7 +69,7 @@ def is_proven(row: Bound, kind: str, quantity: str) -> bool:
 
 
 def is_asked(row: Bound, seed: int) -> bool:
-    is_quick = row.card.paper in (KAMATH_2022, ACHARYA_2021) or is_below_two(row)
+    is_quick = row.card.paper in (KAMATH_2022, ACHARYA_2021) or row.has_scope
     return seed % ALL_IN == 0 or is_quick or row.card.instance == "tracing"
 
 
@@ -103,7 +102,7 @@ def check_bounds(point: Scenario, seed: int) -> None:
             if power == 2 and row.combine is not root_sum_square:
                 continue
             # The rows for p below 2 hold at 2 as well.
-            if row.failures(free) and not (is_below_two(row) and point.p == 2):
+            if row.failures(free) and not (row.has_scope and point.p == 2):
                 continue
             least = row.value(free) ** power
             for card, value in lowers:
@@ -153,7 +152,7 @@ def check_runs(point: Scenario, seed: int) -> None:
                     assert errors.mean() + spare >= least, (slug, card.slug, errors.mean(), least)
             elif card.method == slug and row.parameters == "run":
                 free = replace(point.setting, spike_probability=None)
-                if row.failures(free) and not (is_below_two(row) and point.p == 2):
+                if row.failures(free) and not (row.has_scope and point.p == 2):
                     continue
                 most = row.value(free)
                 # The sample mean has no mean square: what is cut off at thrice the bound has one,

@@ -11,7 +11,6 @@ import pytest
 
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import AtPlan
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.methods.base import Plan
 from dpsco_core.privacy.budget import ZCDP, PureDP
@@ -40,7 +39,7 @@ def drowned(bound: Bound) -> Setting:
     known = replace(
         at.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
     )
-    order = 1.5 if is_below_two(bound) else 3.0
+    order = 1.5 if bound.has_scope else 3.0
     at = replace(at, n=400, d=3, moment_order=order, constants=known)
     if bound.card.level == "user":
         at = replace(at, m=3)

@@ -18,7 +18,6 @@ import pytest
 import dpsco_core
 from dpsco_core import __version__
 from dpsco_core.base.parsing import describe_choices
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     DISTRIBUTION_SLUGS,
@@ -241,7 +240,7 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
     assert main(("run", "--all", "--method", "mean.clipped", *SMALL)) == 0
     printed = capsys.readouterr().out
     assert evaluated and all(slug in printed for slug in evaluated)
-    cards = [b.card for b in bounds_for("mean", "item") if not is_below_two(b)]
+    cards = [b.card for b in bounds_for("mean", "item") if not b.has_scope]
     explicit = {c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")}
     assert explicit == set(evaluated)
 
@@ -299,7 +298,7 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
         if (b.card.kind, b.card.constant) == ("lower", "explicit")
         and b.card.instance not in ("corners", "blocks", "corner-labels")  # on other sets only
         and "lq ball" not in b.card.name
-        and not is_below_two(b)  # the run has p = 2
+        and not b.has_scope  # the run has p = 2
     ]
     assert "lower.sco.hypercube-cdp" in explicit
     slugs = [line.split()[0] for line in text.splitlines() if line.strip()]

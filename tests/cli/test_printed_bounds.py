@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.cli.main import main
 from dpsco_core.cli.tools import table
@@ -31,7 +30,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
 # Signs on some coordinates, or in pairs, have means in every set; codes and tracing are for balls.
 HERE = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
-BELOW_TWO = {b.card.slug for b in bounds_for("mean") if is_below_two(b)}
+BELOW_TWO = {b.card.slug for b in bounds_for("mean") if b.has_scope}
 NOT_HERE = {slug for slug, card in LOWER.items() if card.instance in ("spike", "tracing")}
 
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.data import StudentT
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
@@ -185,7 +184,7 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
     card = bound.card
     pure = card.privacy == "pure" or (card.kind, card.privacy) == ("lower", "approx")
     budget: Budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
-    order = 1.5 if is_below_two(bound) else 3.0
+    order = 1.5 if bound.has_scope else 3.0
     at = replace(
         helpers.setting(d=20, order=order, budget=budget),
         law=StudentT(d=20, moment_order=order),

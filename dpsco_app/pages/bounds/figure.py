@@ -11,10 +11,12 @@ from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.pages.bounds.groups import Group, grouped, select
 from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.parts.options import in_print
+from dpsco_app.parts.problem_words import wider_name
 from dpsco_app.parts.simple_figures import log_axis, upright
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.best import counts
 from dpsco_core.explain.tables.table import Row
+from dpsco_core.results.report import Evaluation
 
 FIRST = 5  # rows that are seen at first
 MOST = 17  # rows that the figure has room for
@@ -23,6 +25,7 @@ MOST_ROOM = 400
 PITCH = 22  # pixels from one row to the next
 LEAST_HEIGHT = 400
 LETTERS = 54  # as wide as the figure on a phone, in small type
+THIN = 0.7  # pixels of a line at a bound over a wider class of losses
 FADED = 0.35  # opacity where a condition fails
 
 
@@ -34,20 +37,24 @@ def bounds_figure(
     *,
     most: int = MOST,
     has_names: bool = False,
+    wider: Evaluation | None = None,
 ) -> Figure:
     """Return the marks of the rows, one a line, below the names of their groups.
 
     The rows have positive, finite values of one quantity, of which `axis` is the title; that with
     the slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the
     data, if it is to be drawn. At most `most` rows are drawn. With `has_names` each mark bears its
-    name, for a phone, where the ladder is a screen below.
+    name, for a phone, where the ladder is a screen below. `wider` is a bound over a wider class of
+    losses, drawn as a thin line with that class's name.
     """
     shown = select(rows, most, chosen)
     groups = grouped(shown, rows)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
     # From a power of ten on, so that there is a number beside the smallest bounds.
     low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
-    is_left = not 0 < start < math.sqrt(low * high)  # where the names of the groups are clear
+    limit = 0.0 if wider is None else wider.value
+    upright_at = start if 0 < start < math.inf else limit
+    is_left = not 0 < upright_at < math.sqrt(low * high)  # where the groups' names are clear
     lines, names = [], []
     rank = top = len(shown) + len(groups)
     for group in groups:
@@ -69,11 +76,17 @@ def bounds_figure(
         side = 9 if start < math.sqrt(low * high) else -9
         guide = upright(start, 0, top + 0.6, "without data, worst case")
         lines.append(replace(guide, away=(side, 9)))
+    if wider is not None and low <= limit <= high:
+        # Its name stands above all rows, where the other guide has none.
+        guide = upright(limit, top + 0.6, 0, wider_name(wider.bound.card))
+        side = 9 if limit < math.sqrt(low * high) else -9
+        colour = _colour(wider.bound.card)
+        lines.append(replace(guide, colour=colour, width=THIN, dash="solid", away=(side, 9)))
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],
         y=Axis(title="", low=0, high=top + 0.6, ticks=(), log=False),
         ladder=Ladder(title=count_shown(shown, rows), columns=["value"], rows=names),
-        alt=title(rows),
+        alt=title(rows, wider),
     )
 
 

@@ -31,7 +31,7 @@ def group_title(row: Row) -> str:
     """Return the name of a row's group."""
     card = row.bound.card
     if card.kind == "lower":
-        return f"Lower bounds on every {bound_ones(row)}"
+        return f"Lower bounds on every {bound_ones(row.bound.card)}"
     return method_card(card.method).name if card.method else short(card).split(", ")[0]
 
 

@@ -19,7 +19,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.evaluations import drawn_window, without_data
+from dpsco_app.parts.evaluations import drawn_window, limit_of_wider_losses, without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
 from dpsco_app.parts.formulas import formula
@@ -86,11 +86,16 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
-    screen.say(QUESTION, words.title(in_figure), small)
+    wider = next(iter(limit_of_wider_losses(point)), None)
+    if wider is not None and wider.bound.card.slug not in {r.bound.card.slug for r in in_figure}:
+        wider = None  # no row of this table
+    screen.say(QUESTION, words.title(in_figure, wider), small)
     if in_figure:
         axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
         most = FIRST if view.rows == "few" else MOST
-        figure = bounds_figure(in_figure, axis, chosen, start, most=most, has_names=is_phone)
+        figure = bounds_figure(
+            in_figure, axis, chosen, start, most=most, has_names=is_phone, wider=wider
+        )
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         size = {"left": 24, "right": room_for_names(figure), "height": height_of(figure)}
         screen.draw(figure, _clicked, phone=NAMED, **size)

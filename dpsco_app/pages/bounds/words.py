@@ -16,6 +16,7 @@ from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 from dpsco_core.explain.window import Span
+from dpsco_core.results.report import Evaluation
 
 CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
 QUANTITY_AXES: dict[Quantity, str] = {
@@ -47,10 +48,10 @@ def in_digits(value: float) -> str:
     return "none" if math.isnan(value) else short_text(value)
 
 
-def bound_ones(row: Row) -> str:
+def bound_ones(card: BoundCard) -> str:
     """Return whom a lower bound binds."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
-    return names.get(row.bound.card.privacy, "zCDP algorithm")
+    return names.get(card.privacy, "zCDP algorithm")
 
 
 def short(card: BoundCard) -> str:
@@ -70,16 +71,29 @@ def marked(row: Row) -> str:
 
 
 def class_suffix(row: Row) -> str:
-    """Return the end of a bound's name: its narrower class, or that it is not private."""
+    """Return the end of a bound's name: the class that sets it apart, or that it is not private.
+
+    That is a narrower class of laws, or a wider class of losses than those of the problem.
+    """
     card = row.bound.card
+    if is_wider(row):
+        return f", for {card.loss_class} losses"
     proven = row.here and (card.kind, card.constant) == ("upper", "explicit")
     narrow = proven and COORDINATE not in row.covers
     name = f", for {card.laws.short}" * narrow
     return name + ", not private" * ((card.kind, card.privacy) == ("upper", "none"))
 
 
-def title(rows: Sequence[Row]) -> str:
-    """Return the takeaway of the figure."""
+def is_wider(row: Row) -> bool:
+    """Whether a lower bound holds here over a wider class of losses, and binds no method here."""
+    return row.holds and row.bound.card.kind == "lower" and not row.applies
+
+
+def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
+    """Return the takeaway of the figure; `wider` is a bound over a wider class of losses, or none.
+
+    It is given where no lower bound over the problem's own losses holds.
+    """
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
     upper, least, parts = leading(rows), floor(rows), []
@@ -92,9 +106,13 @@ def title(rows: Sequence[Row]) -> str:
         proven = "proven: " * rate
     if least is not None:
         losses = least.bound.card.loss_class
-        value = f"at least {in_digits(least.value)} for every {bound_ones(least)}"
+        value = f"at least {in_digits(least.value)} for every {bound_ones(least.bound.card)}"
         worst = f"in the worst case {value}" if losses == MEAN else f"{value} on some {losses} loss"
         parts.append(proven + worst)
+    if wider is not None and least is None:
+        card = wider.bound.card
+        whom = f"for every {bound_ones(card)} on some {card.loss_class} loss, a wider class"
+        parts.append(f"{proven * (not parts)}at least {in_digits(wider.value)} {whom}")
     text = "; ".join(parts) or (
         "no theorem about a private method holds here: the values are outside their theorems"
     )
@@ -181,10 +199,9 @@ def ratio_sentence(pair: ClassRatio) -> str:
     if pair.lower is None:
         return f"{upper}, and this table has no proven lower bound for that class"
     ratio = short_text(pair.ratio, 2)
-    return (
-        f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(pair.lower)} "
-        f"for this class, **{in_digits(pair.lower.value)}**"
-    )
+    ones = bound_ones(pair.lower.bound.card)
+    largest = f"the largest lower bound on every {ones} for this class"
+    return f"{upper}, **{ratio} times** {largest}, **{in_digits(pair.lower.value)}**"
 
 
 def condition_text(condition: Condition) -> str:

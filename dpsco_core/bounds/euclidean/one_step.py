@@ -5,6 +5,17 @@ estimates it with a mean square error of at most :math:`E^2` and a bias of norm 
 :math:`\beta`, and takes one step of length :math:`D_0/E` times the estimate from the centre of the
 set, projected, has a mean excess risk of at most :math:`\frac{D_0}2(E+\beta)`, with :math:`D_0` the
 largest distance of a point of the set from its centre (theory/fresh-batches.md, 3).
+
+Whoever stays at the centre has an excess risk of at most :math:`D_0R`, R a bound on the norm of the
+mean :math:`\mu`, as :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. So no step is taken
+where that is less than what the step is proven to attain, which depends on no data, and every row
+is at most that.
+
+A bound on a run is about its answer, which is projected on a ball: its terms are those of the
+average before the projection, or these scaled to the diameter 2R of the ball. Of the average the
+bias is known, and the step may be taken along it. Where they are scaled,
+:math:`\frac{D_0}2(2R+\beta)` is above :math:`D_0R` whatever :math:`\beta` is, so that the row says
+the risk at the centre.
 """
 
 import math
@@ -24,28 +35,25 @@ _BIAS = PARTS[1]
 
 def _one_step(row: Bound, area: str) -> Bound:
     """Return the bound on the excess risk that follows from one on the mean square error."""
-    # The bound on a run may be that of the ball on which its answer is projected: no bias is told.
-    has_bias = row.parameters == "own"
 
     def terms(setting: Setting) -> Terms:
         roots = row.evaluate(setting)
         error = math.hypot(*roots.values())
         if not math.isfinite(error * setting.constants.diameter):
             return dict.fromkeys(roots, math.inf)
-        scale = setting.body.reach / 2
-        extra = scale * (roots[_BIAS] if has_bias else error)
-        shares = {
-            name: scale * root * (root / error if error > 0 else 0.0)
-            for name, root in roots.items()
-        }
-        return shares | {_BIAS: shares[_BIAS] + extra}
+        shares = {name: root * (root / error if error > 0 else 0.0) for name, root in roots.items()}
+        shares[_BIAS] += roots[_BIAS]
+        value, most = math.fsum(shares.values()), 2 * setting.constants.mean_gradient_bound
+        scale = setting.body.reach / 2 * (most / value if value > most else 1.0)
+        return {name: scale * share for name, share in shares.items()}
 
     card = row.card
     title = card.name.replace(", proven mean error", "").replace(", proven for this run", "")
     letters = (
         Letter("E", "root of the mean square error", row.value),
         Letter("D_0", "largest distance from the centre of the set", lambda s: s.body.reach),
-        *((Letter(r"\beta", "bias of the clipped mean, a part of E"),) if has_bias else ()),
+        Letter("R_1", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
+        Letter(r"\beta", "bias of the clipped mean, a part of E"),
         *row.letters,
     )
     return Bound(
@@ -55,13 +63,14 @@ def _one_step(row: Bound, area: str) -> Bound:
             paper=OWN,
             statement="fresh-batches, section 3",
             summary="The mean excess risk of linear losses after one projected step along a "
-            "private estimate of the mean gradient, every constant proven "
+            "private estimate of the mean gradient, or none where standing still is proven "
+            "better, every constant proven "
             f"({card.paper}, {card.statement}). Estimators of means are not among the algorithms "
             "that run on this problem.",
             kind="upper",
             quantity="excess risk",
             constant="explicit",
-            latex=(r"\frac{D_0}2(E+\beta),\ E=" if has_bias else r"D_0E,\ E=") + card.latex,
+            latex=r"\min\Big\{\frac{D_0}2(E+\beta),\ D_0R_1\Big\},\ E=" + card.latex,
             privacy=card.privacy,
             loss_class=LINEAR,
             law_class=COORDINATE,

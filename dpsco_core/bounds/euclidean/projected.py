@@ -14,7 +14,7 @@ from typing import TypeVar
 from dpsco_core.base.cards import OWN, BoundCard
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import SQUARED_DISTANCE
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
+from dpsco_core.bounds.base import Bound, Letter, Terms
 from dpsco_core.bounds.euclidean.conditions import DISTANCES, STRONGLY_CONVEX
 from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS, is_mean_square
 from dpsco_core.problems.base import Setting
@@ -82,7 +82,7 @@ def _projected(row: Bound, area: str) -> Bound:
         hypotheses=(
             DISTANCES,
             STRONGLY_CONVEX,
-            *(Hypothesis(text=h.text, check=_of_means(h.check)) for h in row.hypotheses),
+            *(h.seen_from(of_means) for h in row.hypotheses),
         ),
         letters=tuple({letter.token: at_means(letter) for letter in letters}.values()),
     )

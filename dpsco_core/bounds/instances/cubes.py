@@ -111,15 +111,17 @@ def hardest_cube(
 ) -> tuple[Cube, float]:
     """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
 
-    Simpler bounds choose it, and of few coordinates the sharpest one among its neighbours:
-    two-sided information under zCDP, packing otherwise.
+    A simpler bound at a few probabilities says where to look, the same at its best probability
+    chooses, and of few coordinates the sharpest one among its neighbours: two-sided information
+    under zCDP, packing otherwise. Every cube is valid.
     """
 
     def largest(cube: Cube) -> float:
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
-    def simple(cube: Cube) -> float:
-        return cube.factor(form) * _simple(form, n, cube.signs, moment_order, budget, largest(cube))
+    def simple(cube: Cube, *, is_rough: bool = False) -> float:
+        value = _simple(form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough)
+        return cube.factor(form) * value
 
     def sharp(cube: Cube) -> float:
         return cube.factor(form) * _sharp(form, n, cube.signs, moment_order, budget, largest(cube))
@@ -128,7 +130,9 @@ def hardest_cube(
     for sizes, cube_of in families(body):
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
-        start = max((int(i) for i in places), key=lambda i: simple(cube_of(sizes[i])))
+        start = max(
+            (int(i) for i in places), key=lambda i: simple(cube_of(sizes[i]), is_rough=True)
+        )
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
         value = sharp if start < _FEW_COORDINATES else simple
         values = {i: value(cube_of(sizes[i])) for i in candidates}
@@ -146,15 +150,17 @@ def _neighbours(place: int, last_place: int) -> set[int]:
     return {i for i in (place - 1, place + 1) if 0 <= i <= last_place and place < _FEW_COORDINATES}
 
 
-def _simple(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
+def _simple(
+    form: Form, n: int, d: int, order: float, budget: Budget, largest: float, *, is_rough: bool
+) -> float:
     """Return a quick bound on signs under a budget, which chooses among cubes only."""
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
         squared = form == "squared"
-        q = hypercube.best_cdp(n, d, order, budget.rho, largest, squared=squared)
+        q = hypercube.best_cdp(n, d, order, budget.rho, largest, squared=squared, is_rough=is_rough)
         return hypercube.hypercube_cdp(q, n, d, order, budget.rho, squared=squared)
-    q = hypercube.best_pure(n, d, order, budget.epsilon, largest, form)
+    q = hypercube.best_pure(n, d, order, budget.epsilon, largest, form, is_rough=is_rough)
     return hypercube.hypercube_pure(q, n, d, order, budget.epsilon, form=form)
 
 

@@ -31,6 +31,8 @@ from dpsco_core.bounds.instances.spikes import (
     spike_exponent,
 )
 
+ROUGH_POINTS = 16  # probabilities that are tried where only an order of settings is asked
+
 
 def entropy_inverse(deficit: Floats) -> Floats:
     r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, y >= 0, h the binary entropy in nats.
@@ -210,11 +212,24 @@ def _wrong_signs(
 
 @lru_cache(maxsize=4096)
 def best_cdp(
-    n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
+    n: int,
+    d: int,
+    moment_order: float,
+    rho: float,
+    largest: float,
+    squared: bool = False,
+    *,
+    is_rough: bool = False,
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_cdp`."""
+    """Return the p in (0, largest] that maximises `hypercube_cdp`, or one of a few if rough."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho, squared), low, high)
+
+    def values(p: Floats) -> Floats:
+        return _cdp_values(p, n, d, moment_order, rho, squared)
+
+    if is_rough:
+        return maximise(values, low, high, points=ROUGH_POINTS, rounds=0)
+    return maximise(values, low, high)
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -225,9 +240,16 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
 
 @lru_cache(maxsize=4096)
 def best_pure(
-    n: int, d: int, moment_order: float, epsilon: float, largest: float, form: Form = "l2"
+    n: int,
+    d: int,
+    moment_order: float,
+    epsilon: float,
+    largest: float,
+    form: Form = "l2",
+    *,
+    is_rough: bool = False,
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_pure`.
+    """Return the p in (0, largest] that maximises `hypercube_pure`, or one of a few if rough.
 
     `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
     their spread does not blur the kinks, each is a local maximum, and those near the best grid
@@ -242,6 +264,8 @@ def best_pure(
             p, n, d, epsilon, step=step, linear=linear
         )
 
+    if is_rough:
+        return maximise(lambda p: values(p, 1 / 3), low, high, points=ROUGH_POINTS, rounds=0)
     best = maximise(
         lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)
     )

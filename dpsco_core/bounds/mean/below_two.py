@@ -19,7 +19,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball, root_sum_square, void
+from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, at_run, root_sum_square, void
 from dpsco_core.methods.base import Method, Plan
 from dpsco_core.methods.mean.below_two import (
     Costs,
@@ -46,16 +46,9 @@ BELOW_TWO = Hypothesis(
         if s.moment_order < 2
         else f"This row is for tail indices below 2, and p={s.moment_order:g}."
     ),
+    is_scope=True,
 )
 _CLASS = (COORDINATE_MOMENT, BELOW_TWO)
-
-
-def is_below_two(row: Bound) -> bool:
-    """Whether a row is for tail indices below 2 only; from 2 on sharper ones hold."""
-    # A row that follows from another asks the same of a setting of its own.
-    return any(hypothesis.text == BELOW_TWO.text for hypothesis in row.hypotheses)
-
-
 _CLIPPED = (*_CLASS, MEAN_BOUND)
 _PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the records."
 
@@ -179,11 +172,7 @@ def _run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str
         summary="The mean error where records may have no variance, with every constant proven, at "
         "the level and the noise of the run: it bounds what is measured.",
         latex=IN_BALL + latex,
-        evaluate=AtPlan(
-            method=method,
-            names=PARTS,
-            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).values,
-        ),
+        evaluate=at_run(method, formula, row.combine),
         combine=row.combine,
         hypotheses=row.hypotheses,
         letters=(Letter(r"\sigma", "deviation of the run's noise"), *BALL, *row.letters),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
+from dpsco_core.bounds.base import Bound, Letter, bound_like
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.mean.clipped import (
     CLIPPED_BOUNDS,
@@ -24,10 +24,9 @@ from dpsco_core.bounds.tools import (
     HINGE,
     IN_BALL,
     KAPPA,
-    PARTS,
     Parts,
+    at_run,
     directional_unit,
-    in_ball,
     void,
 )
 from dpsco_core.methods.base import Method
@@ -137,11 +136,7 @@ def _row(
         summary=f"The mean error with every constant proven, at {levels}: it bounds what is "
         "measured, and a figure draws it beside that.",
         latex=IN_BALL + latex,
-        evaluate=AtPlan(
-            method=method,
-            names=PARTS,
-            formula=lambda plan: in_ball(formula(plan), row.combine, plan.answer_radius).values,
-        ),
+        evaluate=at_run(method, formula, row.combine),
         combine=row.combine,
         hypotheses=row.hypotheses,
         letters=(*letters, *BALL, *row_letters),

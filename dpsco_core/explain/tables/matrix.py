@@ -11,8 +11,8 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for, make_method, methods_under, problem_card
+from dpsco_core.explain.wider import proven_lowers
 from dpsco_core.explain.window import ATTAINED, Notion
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
@@ -84,20 +84,12 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
     at = scenario_of(problem, geometry, budget, m)
     if at is None:
         return None
-    loss = problem_card(problem).loss_class
-    comparable = [
+    uppers = [
         b
         for b in bounds_for(problem, at.level)
-        if (b.card.constant, b.card.guarantee) == ("explicit", "expectation")
+        if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
         and b.card.quantity == problem_card(problem).quantity
-    ]
-    lowers = [
-        b for b in comparable if b.card.kind == "lower" and b.card.privacy in binding(at.budget)
-    ]
-    lowers = [b for b in lowers if not b.card.of_law and _holds(b, at)]
-    own = [b for b in lowers if b.card.applies_to(loss)]
-    uppers = [
-        b for b in comparable if b.card.kind == "upper" and b.card.privacy in ATTAINED[budget]
+        and b.card.privacy in ATTAINED[budget]
     ]
     return MatrixCell(
         problem=problem,
@@ -106,8 +98,8 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         m=m,
         methods=tuple(s for s in methods_under(problem, at.level, budget) if _runs(s, at)),
         uppers=_slugs(b for b in uppers if _holds(b, at)),
-        lowers=_slugs(iter(own)),
-        wider=_slugs(b for b in lowers if b not in own),
+        lowers=_slugs(b for b in proven_lowers(at, is_own=True) if _holds(b, at)),
+        wider=_slugs(b for b in proven_lowers(at, is_own=False) if _holds(b, at)),
     )
 
 

@@ -11,7 +11,6 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
 from dpsco_core.bounds.lq.lower import WORD_RISKS
-from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.data import AnyLabels
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS, Absolute
@@ -285,7 +284,7 @@ def test_where_everything_holds_little_fails():
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
     # Those of words and of corners need a set that has them.
     loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
-    loud -= {b.card.slug for b in SCO_BOUNDS if is_below_two(b)}
+    loud -= {b.card.slug for b in SCO_BOUNDS if b.has_scope}
     assert loud == {
         "upper.sco.iterative",  # a claim
         "upper.sco.iterative-logs",
@@ -316,7 +315,7 @@ def test_where_everything_holds_little_fails():
         "upper.lp.batched-mirror-descent",
         "upper.sco.sgd-run",  # the steps are those for strongly convex risks
         "upper.sco.sgd-run-smooth",
-        *(b.card.slug for b in ONE_STEP_RISKS if not is_below_two(b)),  # linear losses only
+        *(b.card.slug for b in ONE_STEP_RISKS if not b.has_scope),  # linear losses only
         *(slug for slug, b in BY_SLUG.items() if b.card.of_law),  # the law is not known
     }
 

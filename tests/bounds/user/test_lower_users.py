@@ -248,3 +248,40 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
             continue
         assert not own.bound.failures(other)
         assert own.bound.value(other) <= own.value * (1 + 1e-6)
+
+
+SETS = ("l1", "simplex", "solid-simplex", "group-l1")
+
+
+@each("geometry", SETS)
+def test_on_another_set_users_have_the_very_cube_of_their_data(geometry: str) -> None:
+    """The data are made for all n m items; by the law itself, count by count, the bound is this."""
+    n, m = 200, 5
+    point = Scenario(
+        geometry=geometry, distribution="hypercube", n=n, m=m, d=20, p=2.0, methods=(),
+        epsilon=None, delta=None, rho=0.2,
+    )  # fmt: skip
+    law: Any = point.instance.problem.law
+    signs = law.support // 2 if law.paired else law.support
+    q = law.spike_probability
+    b = np.arange(n + 1, dtype=np.float64)
+    information = 0.2 * -math.expm1(-signs * math.log(2)) * b**2
+    losses = two_sided.curve(signs, "l2").value_at(information)
+    mean = float(binom.pmf(b, n, 1 - (1 - q) ** m) @ losses)
+    value = bound("lower.user.spikes-cdp").value(point.setting)
+    double = math.sqrt(2) if law.paired else 1.0
+    assert value == pytest.approx(double * math.sqrt(q) * mean, rel=1e-6)
+
+
+@each("geometry", SETS)
+def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geometry: str) -> None:
+    """The cube for n items in the place of that for n m is half as good and worse."""
+    for budget in ({"epsilon": None, "delta": None, "rho": 0.2}, {"epsilon": 1.0, "delta": 1e-6}):
+        pairs = {"lower.user.spikes-approx": "lower.mean.approx-packing"}
+        if "rho" in budget:
+            pairs = {"lower.user.spikes-cdp": "lower.mean.two-sided-cdp"}
+        for n, m in ((300, 64), (200, 5)):
+            where = Scenario(geometry=geometry, n=n, m=m, d=20, p=2.0, methods=(), **budget).setting
+            for of_users, of_items in pairs.items():
+                pooled = bound(of_items).value(where)
+                assert bound(of_users).value(where) > 0.995 * pooled > 0

@@ -1,0 +1,107 @@
+"""Where only a lower bound over a wider class of losses holds, it is a thin line with its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.figure.colours import IMPOSSIBLE
+from dpsco_app.figure.values import Figure
+from dpsco_app.front.bound_lines import WIDER_NOTE
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.bounds.figure import bounds_figure
+from dpsco_app.pages.bounds.state import fitting_table, with_fitting_methods
+from dpsco_app.parts.evaluations import limit_of_wider_losses
+from dpsco_core.catalogue import bound, default_methods
+from dpsco_core.explain.tables.best import comparable
+from dpsco_core.explain.tables.matrix import BUDGETS, cell, scenario_of
+from dpsco_core.explain.tables.table import canonical_point, rows
+from dpsco_core.results.report import evaluate
+from dpsco_core.scenario import Scenario
+
+NAME = "lower bound for smooth convex losses"
+MEDIAN = Scenario(
+    problem="geometric-median",
+    geometry="l1",
+    methods=("sco.clipped", "sco.sgd"),
+    axis="n",
+    grid=(1000, 10_000),
+)
+
+
+def figure_of(scenario: Scenario, **view: str) -> Figure:
+    return front_figure([Study(scenario=scenario)], View(**view))
+
+
+def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_no_region() -> None:
+    figure = figure_of(MEDIAN)
+    (panel,) = figure.panels
+    (line,) = [line for line in panel.lines if line.name == NAME]
+    assert line.width < 1 and line.colour == IMPOSSIBLE.edge
+    assert not panel.regions
+    card = bound(line.key).card
+    assert str(card.loss_class) in NAME and card.kind == "lower"
+    values = [evaluate(p, bound(line.key)).value for _, p in MEDIAN.points()]
+    assert list(line.y) == pytest.approx(values)
+    assert all(WIDER_NOTE in text for text in line.hover)
+    (row,) = [row for row in figure.ladder.rows if row.key == line.key]
+    assert row.note == WIDER_NOTE
+    assert figure.ruler is not None
+    (rung,) = [rung for rung in figure.ruler.rungs if rung.key == line.key]
+    assert rung.name == f"L{NAME[1:]}" and not rung.is_tick
+
+
+def test_the_line_is_drawn_once_though_its_bound_is_asked_for_by_name() -> None:
+    (limit, *_) = limit_of_wider_losses(MEDIAN)
+    (panel,) = figure_of(MEDIAN, bound=limit.bound.card.slug).panels
+    assert [line.name for line in panel.lines].count(NAME) == 1
+    assert [line.key for line in panel.lines].count(limit.bound.card.slug) == 1
+
+
+@pytest.mark.parametrize("problem", ["mean", "linear", "geometric-median", "hinge"])
+def test_where_a_bound_of_its_own_holds_there_is_no_line_of_a_wider_class(problem: str) -> None:
+    scenario = Scenario(problem=problem, methods=default_methods(problem))
+    assert limit_of_wider_losses(scenario) == ()
+
+
+def test_the_line_is_there_exactly_where_the_matrix_has_a_wider_class_alone() -> None:
+    for problem, geometry in (
+        ("geometric-median", "linf"),
+        ("geometric-median", "l2"),
+        ("huber", "simplex"),
+    ):
+        for budget in BUDGETS:
+            for m in (1, 16):
+                one = cell(problem, geometry, budget, m)
+                assert one is not None
+                point = scenario_of(problem, geometry, budget, m)
+                assert point is not None
+                limit = limit_of_wider_losses(point)
+                assert bool(limit) == bool(one.wider and not one.lowers)
+                assert {e.bound.card.slug for e in limit} <= set(one.wider)
+                assert all(e.value == max_of(point, one.wider) for e in limit)
+
+
+def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
+    return max(evaluate(point, bound(slug)).value for slug in slugs)
+
+
+def test_bounds_draws_it_as_a_thin_upright_line_and_names_the_class_in_its_headline() -> None:
+    point = canonical_point(with_fitting_methods(replace(MEDIAN, axis=None, grid=())))
+    in_table = comparable(rows(point, fitting_table(point).slugs), "excess risk")
+    (wider,) = limit_of_wider_losses(point)
+    figure = bounds_figure(in_table, "axis", "", wider=wider)
+    (line,) = [line for line in figure.panels[0].lines if line.label == NAME]
+    assert line.width < 1 and list(line.x) == [wider.value] * 2
+    headline = words.title(in_table, wider)
+    assert f"at least {words.in_digits(wider.value)} for every (ε, δ)-DP algorithm" in headline
+    assert headline.endswith("on some smooth convex loss, a wider class")
+    assert "wider" not in words.title(in_table)
+    drawn = bounds_figure(in_table, "axis", "").panels[0].lines
+    assert not any(line.label == NAME for line in drawn)
+    (row,) = [r for r in in_table if r.bound == wider.bound]
+    assert words.marked(row).endswith(", for smooth convex losses")
