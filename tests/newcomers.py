@@ -209,7 +209,6 @@ METHOD = f"{DOCSTRING}\n" + changed(
     ("    def plan(", f"{STORY}    stage = Stage(at_once=True)\n\n    def plan("),
     (
         "from dpsco_core.privacy.ledger",
-        "from dpsco_core.methods.mean.sentences import OVER_N\n"
         "from dpsco_core.methods.stage import Stage\n"
         "from dpsco_core.methods.story import Proof, Story\n"
         "from dpsco_core.privacy.ledger",
@@ -222,13 +221,8 @@ OPTIMISER = f"{DOCSTRING}\n" + changed(
     ("\n\nMETHODS = (OneStep,)\n", ""),
     ("    def plan(", f"{STORY}\n    def plan("),
     (
-        'OVER_N | {"methods": ("mean.sample", "mean.clipped", ',
-        'QUADRATIC | {"methods": ("sco.erm", ',
-    ),
-    (
-        "from dpsco_core.methods.mean.base",
-        "from dpsco_core.methods.euclidean.sentences import QUADRATIC\n"
-        "from dpsco_core.methods.mean.base",
+        '"methods": ("mean.sample", "mean.clipped", ',
+        '"problem": "quadratic",\n            "methods": ("sco.erm", ',
     ),
     (
         "from dpsco_core.problems import",

@@ -38,6 +38,7 @@ LEVEL = {
     "statements": 4,
     "methods": 5,
     "bounds": 6,
+    "words": 6,
     "catalogue": 7,
     "plugins": 8,
     "fields": 8,

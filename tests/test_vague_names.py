@@ -74,6 +74,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/results": 0.0,
     "dpsco_core/runs": 0.3,
     "dpsco_core/statements": 0.0,
+    "dpsco_core/words": 0.0,
     "tests": 9.7,
     "tests/app": 13.5,
     "tests/attack": 9.3,
@@ -94,6 +95,7 @@ LIMITS: dict[str, float] = {
     "tests/site": 10.8,
     "tests/statements": 0.0,
     "tests/trust": 13.5,
+    "tests/words": 0.0,
 }
 
 

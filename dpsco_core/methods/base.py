@@ -149,7 +149,9 @@ class Method(Protocol):
     # `dpsco_core.methods.form`
     source: ClassVar[Source] = "printed"
     departs: ClassVar[tuple[Departure, ...]] = ()
-    story: ClassVar[Story | None] = None  # what its page tells; without one, what its card says
+    # What its page tells. Without one here, that of its file in `dpsco_core/words/methods`; without
+    # both, what its card says.
+    story: ClassVar[Story | None] = None
     colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
     symbol: ClassVar[str] = ""  # it chooses free ones where there is none
     dashed: ClassVar[bool] = False  # whether another method beside it has the same hue

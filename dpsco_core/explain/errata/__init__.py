@@ -1,6 +1,7 @@
 """What was found wrong or missing in the five papers, each with what is done instead.
 
-The texts of a paper's errata are in the TOML file of its name, their experiments in the module.
+The texts of a paper's errata are in `dpsco_core/words/errata`, their experiments in the module of
+its name.
 """
 
 from typing import Any
@@ -36,11 +37,11 @@ __all__ = [
 ]
 
 ERRATA: tuple[Erratum, ...] = (
-    *read_errata("kamath.toml", KAMATH_2022, kamath_runs),
-    *read_errata("zhao.toml", ZHAO_2024, zhao_runs),
-    *read_errata("su.toml", SU_2023, su_runs),
-    *read_errata("arora.toml", ARORA_2020, arora_runs),
-    *read_errata("lowy.toml", LOWY_2024, lowy_runs),
+    *read_errata("errata/kamath.toml", KAMATH_2022, kamath_runs),
+    *read_errata("errata/zhao.toml", ZHAO_2024, zhao_runs),
+    *read_errata("errata/su.toml", SU_2023, su_runs),
+    *read_errata("errata/arora.toml", ARORA_2020, arora_runs),
+    *read_errata("errata/lowy.toml", LOWY_2024, lowy_runs),
 )
 SLUGS: tuple[str, ...] = tuple(e.slug for e in ERRATA)
 

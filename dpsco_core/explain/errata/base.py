@@ -1,10 +1,8 @@
 """What an erratum says: what is printed, what is wrong with it, and an experiment that shows it."""
 
 import math
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
 
@@ -13,6 +11,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.words.reading import check_keys, read_words
 
 Severity = Literal[
     "not private as printed",
@@ -24,6 +23,8 @@ Severity = Literal[
 ]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first; the last is no error
 Value = str | float | int
+# the texts that every erratum has in its file
+TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,19 +86,27 @@ class Erratum:
 
 
 def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...]:
-    """Return the errata of a file beside this one; `run` names a function of the module `runs`.
+    """Return the errata of a file of `dpsco_core.words`.
 
-    A line that is broken in a text of the file is a space.
+    `run` names a function of the module `runs`. Raises `InvalidInput` if the file is not one of
+    errata.
     """
-    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    entries = []
-    for table in tomllib.loads(text)["erratum"]:
-        modules, run = tuple(table.pop("modules")), table.pop("run", None)
-        texts = {key: value.strip().replace("\n", " ") for key, value in table.items()}
-        name = texts.pop("experiment", None)
-        experiment = None if run is None else Experiment(name=name, run=getattr(runs, run))
-        entries.append(Erratum(**texts, paper=paper, modules=modules, experiment=experiment))
-    return tuple(entries)
+    tables = read_words(file)
+    check_keys(file, tables, ("erratum",))
+    return tuple(_erratum(file, table, paper, runs) for table in tables["erratum"])
+
+
+def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
+    place = f"{file}, {table.get('slug', 'an erratum')}"
+    shown = ("experiment", "run") if {"experiment", "run"} & table.keys() else ()
+    check_keys(place, table, (*TEXTS, "modules", *shown))
+    experiment = None
+    if shown:
+        name = table["run"]
+        require(hasattr(runs, name), f"{place}, run", f"a function of {runs.__name__}", name)
+        experiment = Experiment(name=table["experiment"], run=getattr(runs, name))
+    texts = {key: table[key] for key in TEXTS}
+    return Erratum(**texts, paper=paper, modules=tuple(table["modules"]), experiment=experiment)
 
 
 def unit_setting(

@@ -4,6 +4,7 @@ from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import default_methods, method_card, method_class
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.scenario import Scenario
+from dpsco_core.words.stories import read_story
 
 RECORDED = Proof(
     sensitivity="Its own file says how far one record can move what is released; the ledger "
@@ -17,7 +18,7 @@ RECORDED = Proof(
 
 def story(slug: str) -> Story:
     """Return the story of a method; raises `InvalidInput` for an unknown slug."""
-    return method_class(slug).story or _of_card(method_card(slug))
+    return method_class(slug).story or read_story(slug) or _of_card(method_card(slug))
 
 
 def example(slug: str) -> Scenario:

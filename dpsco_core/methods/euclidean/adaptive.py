@@ -11,7 +11,6 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
     curvatures,
     practical_clipping,
@@ -31,7 +30,6 @@ from dpsco_core.methods.mean.ladder import (
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
@@ -130,53 +128,6 @@ class AdaptiveDescent(Method):
         problems=SCO_PROBLEMS,
         caveat="No bound on its error is proven. With too few records for a look it is clipped "
         "gradients.",
-    )
-    story: ClassVar[Story] = Story(
-        what="Gradient descent that chooses its clip radius from the gradients, privately: it "
-        "looks at their lengths at the start and after a quarter of the steps, and tests whether "
-        "the larger of what it finds and what the setting recommends is worth its noise. It pays "
-        "where the certified scale of the gradients is loose, or misleads because they are skewed.",
-        steps=(
-            r"Count $N(R_j)$, the gradients longer than each $R_j=R_{top}e^{-0.1j}$, at the start; "
-            r"$R_{top}$ is 32 times the certified norm.",
-            r"Draw $j$ with probability proportional to "
-            r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
-            r"Start with the radius $R_0$ that the setting recommends, or with $R_j$ where "
-            r"$1.5R_j<R_0$. T and the step size follow from it.",
-            r"Look again before step $\lfloor T/4\rfloor$. Test with a noisy norm whether clipping "
-            r"at $R_0$ and at $R_j$ moves the mean gradient apart by more than the noise does; "
-            r"then the larger of them is the radius from there on, otherwise the smaller.",
-            r"At step t clip each gradient to the radius R and release "
-            r"$\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$, $\sigma=\frac{2R}n\sqrt{\frac T{2\rho'}}$.",
-            f"Step: {DESCENT}.",
-            r"Average $\Pi_W(w_t-\tilde g_t/\beta)$ from the second look on. If the later half of "
-            r"them disagrees by more than noise explains, average the last iterates instead.",
-        ),
-        assumptions=(MOMENTS, "A bounded convex set, and a certified norm of the gradients."),
-        privacy=Proof(
-            sensitivity=r"At a point that is private already, a replaced record changes each count "
-            r"$N(R_j)$ by at most 1, so every score by at most 1; and the mean of gradients "
-            r"clipped to a radius that is private already by at most $\Delta_2=2R/n$, a difference "
-            r"of two such means by at most $2\vert R_j-R_0\vert/n$.",
-            mechanism=r"A look is an exponential mechanism: $\varepsilon_1$-DP, "
-            r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
-            r"$\Delta_2/\sqrt{2\rho'/T}$ makes a step $\rho'/T$-zCDP, whatever R is.",
-            composition=r"Two looks have $0.03\rho$ together, the test $0.02\rho$ and T steps "
-            r"$\rho'=0.95\rho$; T follows from the first look alone, before any step. Under "
-            r"$(\varepsilon,\delta)$ a look runs after steps, so each counts as its dominating "
-            r"pair, which composes in any order: 0.99 of what Gaussian noise alone may spend.",
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(Tnd)",
-        cost="T passes, one for every look, and one for the test.",
-        when="When the moment bound of the gradients is loose, or they are skewed. Otherwise it "
-        "errs a little less than clipped gradients with a radius from the setting, by its average.",
-        pitfalls=(
-            "The certified norm must not be estimated from the same records.",
-            "With one step there is no second look, and it is charged all the same.",
-            "With too few records for a look it takes none, and is clipped gradients.",
-        ),
-        example=LOGISTIC | {"methods": ("sco.erm", "sco.clipped", "sco.adaptive")},
     )
     colour: ClassVar[str] = "violet"
     symbol: ClassVar[str] = "circle"

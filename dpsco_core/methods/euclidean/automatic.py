@@ -7,13 +7,11 @@ from dpsco_core.methods.base import MethodCost, Tuning
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, typical_norm
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import NormalisedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -72,53 +70,6 @@ class AutomaticDescent(DescentMethod):
         problems=SCO_PROBLEMS,
         caveat="No bound on its error is proven. On skewed data it does not converge to the "
         "minimiser, however many records there are.",
-    )
-    story = Story(
-        what="Gradient descent in which every record's gradient is scaled to nearly the same "
-        "length before the average. It is what libraries for private training offer where the "
-        "clip radius, their `max_grad_norm`, is not to be tuned. Short gradients count as much as "
-        "long ones, so that the descent settles where directions balance, not where gradients do.",
-        steps=(
-            "Choose the scale R, the steps T and the step size from the setting, never from the "
-            "data.",
-            r"At step t average $R\,g_i/(\Vert g_i\Vert+\gamma)$, $\gamma=R/100$: $\bar g_t$.",
-            r"Release $\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$ with "
-            r"$\sigma=\frac{2R}n\sqrt{\frac T{2\rho}}$.",
-            f"Step: {DESCENT}.",
-            AVERAGE,
-        ),
-        assumptions=(
-            "A bounded convex set.",
-            "For accuracy, gradients that are symmetric about their mean at the minimiser.",
-        ),
-        privacy=Proof(
-            sensitivity=r"At a fixed point $R\,g/(\Vert g\Vert+\gamma)$ is in the ball of radius "
-            r"R, whatever the record: replacing one moves the mean by at most $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP. In the words of practice, with `max_grad_norm` R, the noise on "
-            r"the sum is R times a `noise_multiplier` of $2\sqrt{T/(2\rho)}$. The 2 is for a "
-            r"record that is replaced; where one is added or removed there is none.",
-            composition=EXACT,
-        ),
-        smooth="nothing",
-        order=r"O(Tnd)",
-        cost=FULL,
-        when="To see what a private training run with automatic clipping does on your kind of "
-        "data. For the mean of symmetric data it is as good as clipped gradients, without a radius "
-        "to choose.",
-        pitfalls=(
-            "For half the squared distance it estimates the geometric median of the records, and "
-            "not their mean. On skewed data the gap does not shrink with n.",
-            "In logistic regression the gradients of misclassified records are longer, so that "
-            "they are skewed even where features are symmetric: its error stays, at any n.",
-            "Near the minimiser of a problem without noise all gradients are short, and are "
-            "enlarged together with what noise they have.",
-        ),
-        example=QUADRATIC
-        | {
-            "distribution": "skewed-pareto",
-            "methods": ("sco.erm", "sco.clipped", "sco.automatic", "sco.quantile"),
-        },
     )
     stage = Stage(
         free_steps=True, clip=("scale", "scale"), small=SmallRun(fields={"descent": FEW_STEPS})

@@ -6,21 +6,11 @@ from dataclasses import dataclass
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
-from dpsco_core.methods.euclidean.sentences import (
-    AVERAGE,
-    DESCENT,
-    EXACT,
-    FULL,
-    MOMENTS,
-    QUADRATIC,
-    SMOOTH_RISK,
-)
 from dpsco_core.methods.euclidean.tuning import practical_clipping, practical_descent
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -63,49 +53,6 @@ class ClippedDescent(DescentMethod):
         rate="upper.sco.clipped",
         caveat="The clip radius and the number of steps are chosen from the setting, not the data; "
         "practical ones are a model of accuracy, not a theorem.",
-    )
-    story = Story(
-        what="Gradient descent in which every record's gradient is shrunk into a ball before the "
-        "average, and every average gets Gaussian noise. Gradients become centred near the "
-        "optimum, so a smaller radius does than for the records themselves. In most "
-        "of the small cases of the overview no private optimiser has a smaller error.",
-        steps=(
-            "Choose the radius R, the steps T and the step size from the setting, never from the "
-            "data.",
-            r"At step t clip each gradient to norm R and average: $\bar g_t$.",
-            r"Release $\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$ with "
-            r"$\sigma=\frac{2R}n\sqrt{\frac T{2\rho}}$.",
-            f"Step: {DESCENT}.",
-            AVERAGE,
-        ),
-        assumptions=(MOMENTS, SMOOTH_RISK, "A bounded convex set."),
-        privacy=Proof(
-            sensitivity=r"At a fixed point each clipped gradient is in a ball of radius R, "
-            r"whatever the record: replacing one moves the mean by at most $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP. It needs nothing of the loss.",
-            composition=EXACT,
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(Tnd)",
-        cost=FULL + " In practice T is a few dozen.",
-        when="The first choice for an optimiser at item level: any convex loss, any set that can "
-        "be projected on, heavy tails. For logistic regression compare it with noisy gradient "
-        "descent and objective perturbation, which may have a smaller error.",
-        pitfalls=(
-            "R and T come from a model of the risk: a problem unlike the model costs accuracy, "
-            "never privacy.",
-            "Clipping biases the mean gradient where the gradients are skewed.",
-        ),
-        errata=(
-            "The theorem's T, R and step size are not consistent in units (they take the moment, "
-            "the smoothness and the diameter to be 1); `paper` with the theory tuning prints them, "
-            "`tight` scales them.",
-            "(39) needs the gradient to vanish at the optimum, and (65) needs every loss to be "
-            "smooth where only the risk is assumed to be. The bound M on the mean gradient repairs "
-            "the first, and the second is a hypothesis of the library's rows.",
-        ),
-        example=QUADRATIC,
     )
     stage = Stage(free_steps=True, clip=("radius", "radius"))
     colour = "gold"

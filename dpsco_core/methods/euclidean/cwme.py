@@ -8,14 +8,12 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
-from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -66,50 +64,6 @@ class CoordinatewiseDescent(DescentMethod):
         rate="upper.sco.cwme",
         caveat="The theorem's number of blocks grows like 24 d ln n; its literal number of steps "
         "ignores that and is unusable.",
-    )
-    story = Story(
-        what="Gradient descent with the clipped median of block averages as its gradient: every "
-        "coordinate of every gradient is clipped, averaged in blocks, and the median taken. "
-        "Gaussian noise on that median hides a record at every step. In practice there is a single "
-        "block, and the median is the mean of clipped coordinates.",
-        steps=(
-            r"Choose $\tau$, the number of blocks m, T and $\eta$ from the setting.",
-            r"At step t clip the entries of all gradients to $[-3\tau,3\tau]$, average m blocks of "
-            r"$b=\lfloor n/m\rfloor$, take the medians.",
-            r"Release them with $N(0,\sigma^2I_d)$, "
-            r"$\sigma=\sqrt d\,\Delta_\infty\sqrt{\frac T{2\rho}}$.",
-            f"Step: {DESCENT}.",
-            AVERAGE,
-        ),
-        assumptions=(
-            "A bounded p-th central moment of every coordinate of the gradient.",
-            "Smooth losses (the covering argument of the theorem), and a bounded set.",
-        ),
-        privacy=Proof(
-            sensitivity=r"At a fixed point replacing a record moves each coordinate of the median "
-            r"by at most $\Delta_\infty=6\tau/b$ (m odd) or $3\tau/b$ (m even), and so the vector "
-            r"by $\Delta_2=\sqrt d\,\Delta_\infty$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP.",
-            composition=EXACT,
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(Tnd)",
-        cost=FULL,
-        when="Where only moments of single coordinates are known, at small d.",
-        pitfalls=(
-            "Its noise grows faster with d than that of clipping whole gradients.",
-            r"With the theory tuning the number of blocks is about $8d\ln(3Mn^3)$, M the "
-            "diameter: it needs very many records.",
-        ),
-        errata=(
-            r"The printed number of steps $T=R^2\rho n^2/(\tau^2d^4)$ hides a factor "
-            r"$72m^2/d^2$ and is unusable; `tight` takes the T at which the noise energy of a step "
-            "is R².",
-            "A factor M is lost in the second term of Theorem 5.2, and its failure probability, "
-            "and with it the number of blocks, is left out of the statement.",
-        ),
-        example=LOGISTIC,
     )
     stage = Stage(
         free_steps=True,

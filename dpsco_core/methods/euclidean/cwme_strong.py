@@ -13,13 +13,11 @@ from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.cwme import enough_records
-from dpsco_core.methods.euclidean.sentences import QUADRATIC
 from dpsco_core.methods.euclidean.tuning import mean_room, practical_limit, start_distance
 from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import finite
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -68,51 +66,6 @@ class StrongCoordinatewiseDescent(DescentMethod):
         problems=SCO_PROBLEMS,
         rate="upper.sco.cwme-strong",
         caveat="Needs a strongly convex and smooth population risk.",
-    )
-    story = Story(
-        what="Gradient descent for strongly convex risks in which every step uses a block of "
-        "records of its own. A record enters one step only, so every step may spend the whole "
-        "budget. The last point is returned, because strong convexity forgets the start.",
-        steps=(
-            r"Choose T, $\tau$ and m from the setting; cut the records into T blocks.",
-            r"At step t take the clipped median of means of the gradients of block t alone.",
-            r"Release it with $N(0,\sigma^2I_d)$, "
-            r"$\sigma=\frac{\sqrt d\,\Delta_\infty}{\sqrt{2\rho}}$, for "
-            r"$b=\lfloor\lfloor n/T\rfloor/m\rfloor$.",
-            r"Step with $\eta=1/(\lambda+L)$, $\lambda$ the strong convexity and L the smoothness "
-            "of the risk.",
-            "Return the last point.",
-        ),
-        assumptions=(
-            "A strongly convex and smooth population risk, with both constants known.",
-            "A bounded p-th central moment of every coordinate of the gradient.",
-        ),
-        privacy=Proof(
-            sensitivity=r"A record is in one block. Replacing it moves the median of that block's "
-            r"step by at most $\Delta_2=\sqrt d\,\Delta_\infty$ with $\Delta_\infty=6\tau/b$ (m "
-            r"odd) or $3\tau/b$ (m even), and of no other.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ makes the "
-            r"step $\rho$-zCDP.",
-            composition=r"The blocks are disjoint: all T steps together cost $\rho$, not $T\rho$ "
-            r"(parallel composition). The calibration `paper` spends $\rho/T$ a step.",
-        ),
-        smooth="the risk",
-        order=r"O(nd)",
-        cost="One pass: every gradient is taken once.",
-        when="For strongly convex risks when passes over the data are dear. Otherwise clipped "
-        "gradients, which see all records at every step, usually have a smaller error.",
-        pitfalls=(
-            "Few records a step: its sampling error is that of n/T records.",
-            "On a wide constraint set the gradients at the start are long: it needs more blocks or "
-            "a higher clipping level, and so more noise.",
-        ),
-        errata=(
-            r"The paper spends $\rho/T$ a step although its blocks are disjoint: valid, and needs "
-            r"$\sqrt T$ times the noise.",
-            "The failure probability of its proof is too large by the worst squared error, and "
-            "Theorems 3.2 and 5.7 disagree on T; the library follows a repaired proof.",
-        ),
-        example=QUADRATIC | {"methods": ("sco.erm", "sco.clipped", "sco.cwme-strong")},
     )
     stage = Stage(problem="quadratic", splits=PARTS, small=SmallRun(fields={"steps": 4}))
     colour = "teal"

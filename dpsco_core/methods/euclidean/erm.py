@@ -9,7 +9,6 @@ from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.methods.access import check_sample
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.euclidean.solver import (
     FEW_GRADIENTS,
     USUAL_GRADIENTS,
@@ -17,7 +16,6 @@ from dpsco_core.methods.euclidean.solver import (
     staged_subgradients,
 )
 from dpsco_core.methods.run import Descended, Path
-from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
@@ -83,26 +81,6 @@ class Erm(Method):
         problems=SCO_PROBLEMS,
         infinite_variance="Of linear and quadratic losses, the ones that allow it, its answer is a "
         "function of the sample mean alone.",
-    )
-    story = Story(
-        what="Minimises the average loss of the records over the set, to an accuracy that is "
-        "certified and shown. Smooth losses are minimised by projected gradients with adaptive "
-        "step sizes, losses with kinks by averaged subgradients in stages. It is the grey line of "
-        "the optimisation figures: no privacy.",
-        steps=(
-            r"Minimise $\frac1n\sum_i\ell(w,Z_i)$ over W from its centre.",
-            "Stop at a certified accuracy (relative 1e-8, or 1e-4 with kinks), or after 400 "
-            "gradients.",
-            "Return the point.",
-        ),
-        assumptions=("Convex losses.", CONVEX_SET),
-        privacy=None,
-        smooth="nothing",
-        order=r"O(Tnd)",
-        cost="T passes, until the certificate holds.",
-        when="As the reference without privacy.",
-        pitfalls=(NO_BOUND,),
-        example=LOGISTIC,
     )
     colour = "grey"
     symbol = "circle"

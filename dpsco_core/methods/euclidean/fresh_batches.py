@@ -7,12 +7,10 @@ from dpsco_core.methods.access import OwnBlocks
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.batches import BatchedSteps, Moments, best_batches, check_bounded
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, MOMENTS
 from dpsco_core.methods.mean.base import check_level, check_parts, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 from dpsco_core.problems import SCO_PROBLEMS
@@ -67,43 +65,6 @@ class FreshBatches(DescentMethod):
         "radius are those at which a bound that is proven for p < 2 is least.",
         caveat="A single pass: where several passes are allowed, clipped gradients on all records "
         "usually have a smaller error. Its bound needs nothing to be smooth.",
-    )
-    story = Story(
-        what="One pass of projected subgradient descent. The records are cut into batches, and "
-        "every step looks at one batch only: it shrinks that batch's gradients into a ball, "
-        "averages them and adds noise. A record is seen once, so every step may spend the whole "
-        "budget.",
-        steps=(
-            r"Choose T, the radius C and the step size $\eta$ from the setting; batch t has "
-            r"$b=\lfloor n/T\rfloor$ records of its own.",
-            r"Clip the gradients of batch t at $w_t$ to norm C and average: $\bar g_t$.",
-            r"Release $\tilde g_t=\bar g_t+\xi_t$, with $\xi_t\sim N(0,\sigma^2I_d)$, "
-            r"$\sigma=\frac{2C}{b\sqrt{2\rho}}$; under a pure budget $\xi_t$ has a density "
-            r"$\propto e^{-\varepsilon b\|z\|/(2C)}$.",
-            r"Step: $w_{t+1}=\Pi_W(w_t-\eta\tilde g_t)$, from the centre of the set W.",
-            r"Return the average of $w_0,\dots,w_{T-1}$.",
-        ),
-        assumptions=(MOMENTS, "Convex losses; they may have kinks.", CONVEX_SET),
-        privacy=Proof(
-            sensitivity=r"At a fixed point a clipped gradient lies in a ball of radius C, whatever "
-            r"the record is: replacing one moves its batch's mean by at most $\Delta_2=2C/b$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ makes a "
-            r"step $\rho$-zCDP; noise whose density falls like $e^{-\varepsilon\|z\|/\Delta_2}$ "
-            r"makes it $\varepsilon$-DP.",
-            composition="A record enters one batch, and batches are fixed by index: all steps "
-            "together cost what one of them does (parallel composition).",
-        ),
-        smooth="nothing",
-        order=r"O(nd)",
-        cost="One pass: each record's gradient is taken once.",
-        when="For losses with kinks and heavy-tailed features, where a proven bound is wanted; and "
-        "under a pure budget.",
-        pitfalls=(
-            "Each step sees n/T records only: at small n its noise allows few steps.",
-            "The proven radius is sized by the worst law of the class; the practical one is a "
-            "model of accuracy.",
-        ),
-        example=HUBER | {"problem": "absolute", "methods": ("sco.erm", "sco.fresh-batches")},
     )
     stage = Stage(
         splits=PARTS,

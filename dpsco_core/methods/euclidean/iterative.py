@@ -9,22 +9,12 @@ from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.clipped import theorem_descent
-from dpsco_core.methods.euclidean.sentences import (
-    AVERAGE,
-    DESCENT,
-    EXACT,
-    FULL,
-    LOGISTIC,
-    MOMENTS,
-    SMOOTH_RISK,
-)
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_clipping, practical_descent
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
@@ -82,54 +72,6 @@ class IterativeDescent(DescentMethod):
         rate="upper.sco.iterative",
         caveat="Theorem 7 rests on a lemma without proof, whose bias part looks wrong; its rate is "
         "a claim. Privacy is proven. Splitting costs a factor sqrt(k) in noise.",
-    )
-    story = Story(
-        what="Gradient descent whose gradient is a point deep among noisy means of random groups. "
-        "At every step the records are split afresh and in secret, every group's clipped mean gets "
-        "noise, and a search walks to the middle. It was proposed to remove a logarithm from the "
-        "rate; what is proven of it is its privacy.",
-        steps=(
-            r"Choose R, the groups k, T and $\eta$ from the setting.",
-            r"At step t split the records into k groups of $m=\lfloor n/k\rfloor$, afresh and in "
-            "secret; clip the gradients to R.",
-            r"Release the k group means with $N(0,\sigma^2I_d)$ each, "
-            r"$\sigma=\frac{2R}m\sqrt{\frac T{2\rho}}$, and walk to a deep point among them.",
-            f"Step: {DESCENT}.",
-            AVERAGE,
-        ),
-        assumptions=(MOMENTS, SMOOTH_RISK, "A bounded convex set."),
-        privacy=Proof(
-            sensitivity=r"At a step a record is in one group: replacing it moves that group's mean "
-            r"by at most $2R/m$, and no other.",
-            mechanism=r"Gaussian noise of standard deviation $\frac{2R}m\sqrt{\frac T{2\rho}}$ on "
-            r"every group's mean: the k groups of a step are disjoint and cost $\rho/T$ together.",
-            composition=EXACT + " Amplification by shuffling is not used: composing it over steps "
-            "would gain nothing at sizes that run.",
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(Tnd + T\cdot\text{search})",
-        cost=FULL + " The search dominates at small n.",
-        when="To study the claim of the paper. Clipped gradients have a smaller error at every "
-        "size that runs.",
-        pitfalls=(
-            "Slow: a search of tens of milliseconds at every step.",
-            r"Splitting costs a factor $\sqrt k$ in noise.",
-        ),
-        errata=(
-            "Theorem 7 rests on Lemma 9, which has no proof: the noise enters the search "
-            "non-linearly, and nothing bounds the bias it leaves. Its rate is drawn as a claim.",
-            "The number of groups is left open; the union bound that the proof needs asks for "
-            "about 800 d ln n of them, and as many records.",
-            "The printed amplification would need far more groups than there are records.",
-        ),
-        example=LOGISTIC
-        | {
-            "methods": ("sco.erm", "sco.clipped", "sco.iterative"),
-            "d": 5,
-            "n": 2000,
-            "grid": (1000.0, 2000.0, 5000.0),
-            "trials": 3,
-        },
     )
     stage = Stage(
         records=1,

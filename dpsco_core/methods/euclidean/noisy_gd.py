@@ -8,13 +8,11 @@ from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import practical_descent
 from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -65,46 +63,6 @@ class NoisyGradientDescent(DescentMethod):
         problems=SCO_PROBLEMS,
         rate="upper.sco.noisy-gd",
         caveat=BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Gradient descent on all records, with Gaussian noise at every step as large as one "
-        "Lipschitz loss could hide behind. Gradients are clipped to the Lipschitz constant, which "
-        "changes none of them unless a record breaks it. It is the classical method of private "
-        "empirical risk minimisation.",
-        steps=(
-            "Take the Lipschitz constant L of the losses, after shrinking records if there is "
-            "none.",
-            r"At step t average all gradients, clipped to L: $\bar g_t$.",
-            r"Release $\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$ with "
-            r"$\sigma=\frac{2L}n\sqrt{\frac T{2\rho}}$.",
-            r"Step: $w_{t+1}=\Pi_W(w_t-\eta\,\tilde g_t)$; return an average of the points.",
-        ),
-        assumptions=(LIPSCHITZ, CONVEX_SET),
-        privacy=Proof(
-            sensitivity=r"Every gradient has norm at most L for every record, so replacing one "
-            r"moves the mean gradient by at most $\Delta_2=2L/n$ at a fixed point.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP; no smoothness is needed.",
-            composition=r"T adaptive steps on the same records cost $\rho$ together. Under "
-            r"$(\varepsilon,\delta)$ that $\rho$ is the one of the exact Gaussian curve.",
-        ),
-        smooth="nothing",
-        order=r"O(Tnd)",
-        cost="T passes: all n gradients at each of T steps.",
-        when="For Lipschitz losses with bounded records, and for logistic and hinge losses at "
-        "small n even with heavy tails. For unbounded slopes clipped gradients, whose radius is "
-        "chosen for the gradients near the optimum, goes on falling where this goes flat.",
-        pitfalls=(
-            "On heavy tails its bias comes from shrinking the records once and for all.",
-            r"The theory tuning takes $T=\rho n^2/(2d)$ steps, at most 1000 passes.",
-        ),
-        errata=(
-            r"The paper samples one record a step ($n^2$ steps); the library runs the full-batch "
-            "version, at the same bound on the empirical risk, without amplification.",
-            "Arora et al. quote its empirical rate as d/(εn), that of pure privacy; here it is "
-            "√d/(εn).",
-        ),
-        example=LOGISTIC | {"methods": ("sco.erm", "sco.noisy-gd", "sco.clipped")},
     )
     stage = Stage(free_steps=True)
     colour = "magenta"

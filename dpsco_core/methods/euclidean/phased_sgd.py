@@ -22,11 +22,9 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_gradient,
     lipschitz_losses,
 )
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
 from dpsco_core.methods.stage import Split, Stage
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
@@ -155,46 +153,6 @@ class PhasedSgd(PhasedMethod):
         problems=SCO_PROBLEMS,
         rate="upper.sco.phased-sgd",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="One pass of SGD in phases: each has half the records of the one before and a quarter "
-        "of its step size. Nothing is noisy inside a phase; only the average of its points is "
-        "released, with noise that hides one record's pull. The next phase starts there, and "
-        "repairs what the noise did.",
-        steps=(
-            r"Phase i takes $n_i=\lfloor n2^{-i}\rfloor$ records of its own and "
-            r"$\eta_i=4^{-i}\eta$.",
-            r"It steps $w\leftarrow\Pi_W(w-\eta_i\,g)$ over them, gradients clipped to L, and "
-            "averages the points at which gradients were asked.",
-            r"It releases the average with $N(0,\sigma_i^2I_d)$, "
-            r"$\sigma_i=\frac{2L\eta_i}{\sqrt{2\rho}}$, and projects it: the next start.",
-            "Return the last phase's point.",
-        ),
-        assumptions=(
-            LIPSCHITZ,
-            "Smooth losses, for every possible record: privacy rests on it.",
-            CONVEX_SET,
-        ),
-        privacy=Proof(
-            sensitivity=r"A step of size at most $2/\beta$ on a convex $\beta$-smooth loss moves "
-            r"two points no further apart, nor does the projection. A replaced record moves them "
-            r"apart by at most $2L\eta_i$, once: so the average of phase i moves by at most "
-            r"$\Delta_2=2L\eta_i$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ makes a "
-            r"phase $\rho$-zCDP. Points inside a phase are not released.",
-            composition=r"Phases look at disjoint records: all of them together cost $\rho$.",
-        ),
-        smooth="every loss",
-        order=r"O(nd)",
-        cost="One pass: each record's gradient is taken at most once.",
-        when="For smooth Lipschitz losses when one pass must do.",
-        pitfalls=(
-            "A loss with kinks breaks the proof; the method refuses it.",
-            r"It is private only up to a step size of $2/\beta$, which the library checks.",
-            "Doubles cannot tell a pull that is below their rounding: phases whose pull is not a "
-            "thousand times larger than that are left out.",
-        ),
-        example=LOGISTIC | {"methods": ("sco.erm", "sco.phased-sgd", "sco.clipped")},
     )
     stage = Stage(records=16, splits=(Split(function=f"{__name__}.phase_average", told="phase"),))
     colour = "green"

@@ -25,11 +25,9 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_gradient,
     lipschitz_losses,
 )
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, LIPSCHITZ
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.allocation import MOST_STEPS, AllocatedSteps
 from dpsco_core.privacy.mechanisms import (
@@ -229,55 +227,6 @@ class PrivateSgd(RecordByRecord):
         rate="upper.sco.private-sgd",
         caveat="The paper's proof of privacy has gaps; its noise is confirmed by amplification by "
         "shuffling instead. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="One pass of SGD over a random half of the records, in secret order, with noise on "
-        "every single gradient. Kinks are allowed, because the proof does not use how steps "
-        "contract. Each record's gradient is hidden by its own noise and by the crowd of the "
-        "others.",
-        steps=(
-            "Take the Lipschitz constant L of the losses, after shrinking records if there is "
-            "none.",
-            r"Draw a fresh secret order of $m=\lfloor n/2\rfloor+1$ of the records.",
-            r"For each: $w\leftarrow\Pi_W(w-\eta(g+\xi))$ with $\xi\sim N(0,\sigma^2I_d)$, the "
-            "gradient clipped to L.",
-            "With the theory tuning only: a geometric number of noise-only steps before each.",
-            "Return the average of the points at which gradients were asked.",
-        ),
-        assumptions=(LIPSCHITZ, CONVEX_SET),
-        privacy=Proof(
-            sensitivity=r"A record enters one step, where it moves a gradient of norm at most L to "
-            r"another one: by at most $\Delta_2=2L$. (The paper's Lemma 2 has L, which is wrong "
-            "for replacing a record.)",
-            mechanism=r"Gaussian noise on every gradient. Two sound accounts: without "
-            r"amplification a record meets one release of $\sigma=2L/\sqrt{2\rho}$; with it, "
-            r"the secret order lets n steps hide one another (clones of Feldman, McMillan and "
-            r"Talwar, evaluated exactly).",
-            composition=r"Not the sum over steps: given the order, everything after a record's own "
-            r"step is post-processing. Under $(\varepsilon,\delta)$ the account with less noise "
-            r"is used; under zCDP each step has $\rho$.",
-        ),
-        smooth="nothing",
-        order=r"O(nd)",
-        cost="Half a pass: each of the n/2 + 1 records' gradients once.",
-        when="For losses with kinks in one pass, with very many records and a small ε.",
-        pitfalls=("Noise is added to every record, so it errs most at small n.",),
-        errata=(
-            "Lemma 2 takes the sensitivity L in place of 2L: a counter-example exceeds its δ by a "
-            "factor of 25.",
-            "The composition argument conditions on hidden indices and does not go through; the "
-            "final claim of Theorem 6 is confirmed by amplification by shuffling instead, at its "
-            "printed noise.",
-            "Its noise-only steps hide nothing in the sound analysis; the practical tuning leaves "
-            "them out.",
-        ),
-        example=HUBER
-        | {
-            "problem": "hinge",
-            "methods": ("sco.erm", "sco.clipped", "sco.private-sgd"),
-            "grid": (1000.0, 2000.0, 5000.0, 10000.0, 20000.0, 50000.0),
-            "trials": 5,
-        },
     )
     stage = Stage(
         records=1,

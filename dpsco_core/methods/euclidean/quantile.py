@@ -15,15 +15,13 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
-from dpsco_core.methods.euclidean.automatic import AutomaticDescent, descent_at, level_of
-from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
+from dpsco_core.methods.euclidean.automatic import descent_at, level_of
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS
 from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
@@ -135,54 +133,6 @@ class QuantileDescent(DescentMethod):
         problems=SCO_PROBLEMS,
         caveat="No bound on its error is proven. Half of the gradients are clipped however many "
         "records there are, which biases it on skewed data.",
-    )
-    story = Story(
-        what="Gradient descent with clipped gradients whose clip radius, `max_grad_norm` in the "
-        "words of practice, moves at every step towards the median of the gradients' lengths. For "
-        "that it releases the share of gradients that are not clipped, with little of the budget. "
-        "It is common in federated learning.",
-        steps=(
-            "Choose the first radius $C_0$, the steps T and the step size from the setting, never "
-            "from the data.",
-            r"At step t clip each gradient to norm $C_t$, average, and release $\tilde g_t$ with "
-            r"noise of standard deviation $\frac{2C_t}n\sqrt{\frac T{2\cdot0.99\rho}}$.",
-            r"Release the share of gradients no longer than $C_t$ with noise of standard deviation "
-            r"$\frac1n\sqrt{\frac T{2\cdot0.01\rho}}$, and cut it to $[0,1]$: $\tilde b_t$.",
-            f"Step: {DESCENT}; and " + r"$C_{t+1}=C_te^{-0.2(\tilde b_t-1/2)}$.",
-            AVERAGE,
-        ),
-        assumptions=(
-            MOMENTS,
-            "A bounded convex set.",
-            "For accuracy, gradients that are symmetric about their mean at the minimiser.",
-        ),
-        privacy=Proof(
-            sensitivity=r"At a point and a radius that are private already, replacing a record "
-            r"moves the mean of clipped gradients by at most $\Delta_2=2C_t/n$, and the share by "
-            r"at most $1/n$.",
-            mechanism=r"Gaussian noise makes the first $0.99\rho/T$-zCDP, the second "
-            r"$0.01\rho/T$-zCDP. In the words of practice the noise on the sum is $C_t$ times a "
-            r"`noise_multiplier` of $2\sqrt{T/(2\cdot0.99\rho)}$, where a record is replaced: the "
-            r"multiplier is fixed, and the noise follows the radius.",
-            composition=r"2T Gaussian releases on the same records, each of which may depend on "
-            r"those before: together $\rho$-zCDP, and as private as one Gaussian release.",
-        ),
-        smooth="nothing",
-        order=r"O(Tnd)",
-        cost=FULL,
-        when="To see what a private training run with an adaptive `max_grad_norm` does on your "
-        "kind of data.",
-        pitfalls=(
-            "A quantile does not know of noise: with many records the best radius grows, and the "
-            "median stays. On skewed data the bias does not shrink with n.",
-            "It moves by a tenth a step at most. Within the few dozen steps that are best here it "
-            "follows a first radius that is far off for long.",
-        ),
-        errata=(
-            "The paper's neighbours add or remove a user, and its shares are about 1/2, which "
-            "halves their sensitivity; here a record is replaced.",
-        ),
-        example=AutomaticDescent.story.example,
     )
     stage = Stage(
         free_steps=True, clip=("radius", "radius"), small=SmallRun(fields={"descent": FEW_STEPS})

@@ -11,11 +11,9 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.access import Batches
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.descent import Descending, DescentPlan
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.run import Descended, WholeAverage, walk
 from dpsco_core.methods.statistics import ExactMean
 from dpsco_core.methods.steps import Moves, Oracle
-from dpsco_core.methods.story import Story
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -88,26 +86,6 @@ class Sgd(Descending):
         privacy="none",
         problems=SCO_PROBLEMS,
         rate="upper.sco.sgd",
-    )
-    story = Story(
-        what="Goes through the records once and steps against each gradient (of a small batch "
-        "where there are more than 4,000 records). The answer is an average of the points on the "
-        "way. It is the classical method without privacy, with the step sizes of its textbook "
-        "theorem.",
-        steps=(
-            "Choose batch, step size and averaging by what the problem certifies: strong "
-            "convexity, smoothness, or only bounded gradients.",
-            r"For every batch in turn: $w\leftarrow\Pi_W(w-\eta_t\,\bar g)$.",
-            "Return the (weighted) average of the points.",
-        ),
-        assumptions=("A finite variance of the gradients.", CONVEX_SET),
-        privacy=None,
-        smooth="nothing",
-        order=r"O(nd)",
-        cost="One pass.",
-        when="As the reference without privacy that sees every record once.",
-        pitfalls=(NO_BOUND,),
-        example=LOGISTIC | {"methods": ("sco.erm", "sco.sgd", "sco.clipped")},
     )
     colour = "grey"
     symbol = "square"

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
-from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import chosen, finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -60,43 +58,6 @@ class SmoothedDescent(DescentMethod):
         rate="upper.sco.smoothed",
         caveat="Only second moments help it. Slow: the truncation is evaluated for every "
         "coordinate of every gradient at every step.",
-    )
-    story = Story(
-        what="Gradient descent that passes every coordinate of every gradient through a smooth "
-        "truncation before averaging, as Holland's estimator does. Gaussian noise hides a record "
-        "at every step. It is the corrected version of the first method for heavy-tailed private "
-        "optimisation (Wang et al. 2020).",
-        steps=(
-            r"Choose $\tau$, T and $\eta$ from the setting; the smoothing variance is 1.",
-            r"At step t average $\tau\,\psi(g_{ij}/\tau)$ over the records, in every coordinate.",
-            r"Release with $N(0,\sigma^2I_d)$, "
-            r"$\sigma=\frac{2S_1\tau\sqrt d}n\sqrt{\frac T{2\rho}}$, $S_1\approx0.644$.",
-            f"Step: {DESCENT}.",
-            AVERAGE,
-        ),
-        assumptions=(
-            "A bounded second moment of every coordinate of the gradient.",
-            "Smooth losses (the theorem), and a bounded set.",
-        ),
-        privacy=Proof(
-            sensitivity=r"Every transformed entry is in $[-S_1,S_1]$: replacing a record moves the "
-            r"mean by at most $\Delta_2=2S_1\tau\sqrt d/n$ at a fixed point.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP.",
-            composition=EXACT,
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(Tnd)",
-        cost=FULL + " A transform of every entry makes it 20 to 40 times slower than clipping.",
-        when="With nothing but a variance, when the gradients are not few.",
-        pitfalls=("It does not gain from more than two or three moments.",),
-        errata=(
-            "The printed noise lacks the factor 2 of replacing a record; at smoothing variance 1, "
-            "which the library takes, it is enough all the same.",
-            r"Theorem 5.5 loses a factor $\rho^{1/4}$ and a factor M in its balance, and is stated "
-            "without the logarithms that its proof has.",
-        ),
-        example=HUBER | {"methods": ("sco.erm", "sco.clipped", "sco.smoothed")},
     )
     stage = Stage(
         free_steps=True, clip=("tau", "tau"), small=SmallRun(fields={"descent": FEW_STEPS})

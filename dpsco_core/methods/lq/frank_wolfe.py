@@ -23,7 +23,6 @@ from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.tuning import ASSUMED_SYMMETRY, curvatures, typical_norm
-from dpsco_core.methods.lq.sentences import ON_L1
 from dpsco_core.methods.mean.base import (
     check_level,
     check_parts,
@@ -34,7 +33,6 @@ from dpsco_core.methods.run import Descended, walk
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves, Oracle
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.concentration import choice_epsilon_of
 from dpsco_core.privacy.ledger import Ledger
@@ -162,45 +160,6 @@ class FrankWolfe(DescentMethod):
         problems=SCO_PROBLEMS,
         caveat="Its bound says nothing at the dashboard's sizes. It needs sets with few corners: "
         "an l1 ball or a simplex.",
-    )
-    story = Story(
-        what="Frank–Wolfe never projects: at every step it moves towards the corner of the set in "
-        "which the linearised loss is smallest. Only the choice of a corner looks at the records, "
-        "and the exponential mechanism makes it privately; its price grows with the logarithm of "
-        "the number of corners, not with the dimension.",
-        steps=(
-            r"Choose T and the level $\tau$ from the setting; batch t has "
-            r"$b=\lfloor n/T\rfloor$ records of its own.",
-            r"Clip the entries of the gradients of batch t at $w_t$ to $[-\tau,\tau]$ and average: "
-            r"$\bar g_t$.",
-            r"Draw a corner c with probability $\propto e^{-\varepsilon_0\langle c,\bar "
-            r"g_t\rangle/(2\Delta)}$, $\Delta=\frac{2\tau r}b$.",
-            r"Move: $w_{t+1}=w_t+\frac2{t+2}(c-w_t)$. Return the last point.",
-        ),
-        assumptions=(
-            "A bounded p-th moment of every coordinate of the gradient.",
-            "A smooth population risk (the bound); single losses may have kinks.",
-            "A set that is the hull of few corners, at norm r: an ℓ₁ ball or a simplex.",
-        ),
-        privacy=Proof(
-            sensitivity=r"At a fixed point a record moves an entry of its batch's average by at "
-            r"most $2\tau/b$, and so the score of a corner $\pm re_j$ by at most "
-            r"$\Delta=2\tau r/b$.",
-            mechanism=r"The exponential mechanism at $\varepsilon_0$ is $\varepsilon_0$-DP, and "
-            r"$\varepsilon_0^2/8$-zCDP: under zCDP $\varepsilon_0=\sqrt{8\rho}$ (a little more "
-            r"above $\rho=8$), otherwise $\varepsilon_0=\varepsilon$.",
-            composition="A record enters one batch, and batches are fixed by index: all steps "
-            "together cost what one of them does (parallel composition).",
-        ),
-        smooth="the risk, for its theorem",
-        order=r"O(nd)",
-        cost="One pass: each record's gradient is taken once. No projections.",
-        when="In high dimension on an ℓ₁ ball or a simplex, where sparse answers are wanted.",
-        pitfalls=(
-            "With few steps the answer is a mean of few corners, however good each of them is.",
-            "A step sees n/T records only.",
-        ),
-        example=ON_L1 | {"methods": ("sco.erm", "lp.batched-mirror-descent", "lp.frank-wolfe")},
     )
     stage = Stage(
         exponent=1.0,

@@ -23,10 +23,9 @@ from dpsco_core.methods.euclidean.private_sgd import (
     PrivateSgdPlan,
     RecordByRecord,
 )
+from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
-from dpsco_core.methods.lq.sentences import ON_L1, lq_card
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 
 # Steps, beyond which several records make one: where it is a search, and where it is two nested.
@@ -114,53 +113,6 @@ class NoisyMirrorDescent(RecordByRecord):
         "The paper leaves the potential and its noise open; here the noise is Gaussian, for "
         "the l2 sensitivity. " + BOUNDED_CAVEAT,
         paper=ARORA_2020,
-    )
-    story = Story(
-        what="Private SGD with a potential in place of the square: one pass over a random half of "
-        "the records in secret order, one noisy gradient each, kinks allowed. The practical tuning "
-        "compares potentials between the set's own and the Euclidean one and takes the one with "
-        "the least bound. In moderate dimensions that is often the Euclidean one even on an ℓ₁ "
-        "ball.",
-        steps=(
-            "Take the Lipschitz constant L of the losses in ℓ₂, after shrinking records if there "
-            "is none.",
-            r"Draw a fresh secret order of $m=\lfloor n/2\rfloor+1$ of the records.",
-            r"For each: $\tilde g=g+\xi$, g clipped to L in ℓ₂, $\xi\sim N(0,\sigma^2I_d)$. Where "
-            "mirror steps are searches, several noisy gradients are averaged before a step.",
-            r"Step: $\arg\min_{w\in W}\eta\langle\tilde g,w\rangle+D_\Phi(w,w_t)$.",
-            "Return the average of the points at which gradients were asked.",
-        ),
-        assumptions=(
-            "Lipschitz losses; where the problem has none, records are shrunk into a ball first.",
-            "A set on which a mirror step is known; on others the potential is the square.",
-        ),
-        privacy=Proof(
-            sensitivity=r"A record enters one step, where it moves a gradient of ℓ₂ norm at most L "
-            r"to another: by at most $\Delta_2=2L$. Isotropic noise needs the ℓ₂ norm, whatever "
-            "the potential.",
-            mechanism=r"Gaussian noise on every gradient: without amplification a record meets one "
-            r"release of $\sigma=2L/\sqrt{2\rho}$; with it, the secret order hides it among the "
-            "others (clones, evaluated exactly).",
-            composition=r"A record's own step is the only one that it enters; everything after is "
-            r"post-processing. Under $(\varepsilon,\delta)$ the account with less noise is used; "
-            r"under zCDP each step has $\rho$.",
-        ),
-        smooth="nothing",
-        order=r"O(nd)",
-        cost="Half a pass; a mirror step, which may be a search, for every record.",
-        when="On ℓ₁ balls with kinked losses, in high dimension, with very many records.",
-        pitfalls=("Noise is added to every record's gradient, so it errs most at small n.",),
-        errata=(
-            "The paper leaves the potential and the shape of the noise open; here the noise is "
-            "Gaussian for the ℓ₂ sensitivity.",
-            "Its proof of privacy has the gaps of Private SGD; its noise is confirmed by "
-            "amplification by shuffling.",
-        ),
-        example=ON_L1
-        | {
-            "problem": "hinge",
-            "methods": ("sco.erm", "sco.private-sgd", "lp.noisy-mirror-descent"),
-        },
     )
     stage = replace(PrivateSgd.stage, others={"shuffled": SmallRun(scenario=AMPLIFIED)})
     colour = "gold"

@@ -14,11 +14,10 @@ from dpsco_core.methods.euclidean.phased_sgd import (
     phased_plan,
     practical_phases,
 )
+from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
-from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.phases import PhasedMethod
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -62,47 +61,6 @@ class UnconstrainedPhasedSgd(PhasedMethod):
         "whole space, for parameters in an l_q norm with q of at least 2.",
         "The paper names the algorithm and leaves its parameters to an appendix; they are "
         "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
-    )
-    story = Story(
-        what="Phased SGD without a set: one pass in phases of halving length and quartering step "
-        "size, each of which ends with noise, on the whole space. For parameters in an ℓq norm "
-        "with q of at least 2 the loss has the same constants in ℓ₂, so that nothing else changes. "
-        "The answer may leave the set.",
-        steps=(
-            r"Phase $i=1,\dots,\lfloor\log_2n\rfloor$ (the practical tuning takes fewer) has "
-            r"$n_i=\lfloor n2^{-i}\rfloor$ records of its own and $\eta_i=4^{-i}\eta$.",
-            r"Step $w\leftarrow w-\eta_i\,g$ over them, gradients clipped to L, from where the "
-            "last phase ended (the first starts at 0).",
-            r"Release the average of the points with $N(0,\sigma_i^2I_d)$, "
-            r"$\sigma_i=\frac{2L\eta_i}{\sqrt{2\rho}}$.",
-            "Return the last average.",
-        ),
-        assumptions=(EVERYWHERE, "q of at least 2."),
-        privacy=Proof(
-            sensitivity=r"A step of size at most $2/\beta$ on a convex $\beta$-smooth loss does "
-            r"not move two points apart; a replaced record does, by at most $2L\eta_i$, once. So "
-            r"the average of phase i moves by at most $\Delta_2=2L\eta_i$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ makes a phase "
-            r"$\rho$-zCDP.",
-            composition=r"Phases look at disjoint records: all of them together cost $\rho$.",
-        ),
-        smooth="every loss",
-        order=r"O(nd)",
-        cost="One pass: each record's gradient is taken at most once.",
-        when="On cubes and balls with q of at least 2, where one pass must do and the answer need "
-        "not lie in the set.",
-        pitfalls=(
-            "No projection: large noise takes it far away.",
-            r"It is private only up to a step size of $2/\beta$, which the library checks.",
-        ),
-        errata=(
-            "The paper names the algorithm and leaves its parameters to an appendix; they are "
-            "reconstructed here.",
-            r"Theorem 8's bound vanishes at $\theta^*=0$: an additive term is hidden, which the "
-            "library's row has.",
-        ),
-        example=ON_CUBE
-        | {"problem": "logistic", "methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
     )
     stage = replace(PhasedSgd.stage, problem="huber", exponent=3.0)
     colour = "green"

@@ -14,6 +14,7 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.access import MeanOfAll
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
+from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import (
     chosen_noise,
     composed_rho,
@@ -22,13 +23,11 @@ from dpsco_core.methods.lq.inputs import (
     statement_budget,
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
-from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq_card
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Moves, Oracle
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
@@ -131,52 +130,6 @@ class RegularizedMirrorDescent(DescentMethod):
         "Mirror descent on all records with noisy gradients and a regulariser, on the "
         "whole space, for parameters in an l_q norm with q of at most 2.",
         "The printed schedule regularises so much that the result stays near 0. " + LP_CAVEAT,
-    )
-    story = Story(
-        what="Mirror descent measures steps in a norm that fits the set, so that on an ℓ₁ ball "
-        "sampling costs a logarithm of the dimension; the noise still grows with it. It takes "
-        "noisy gradients of all records, and a regulariser pulls the path back towards 0. The "
-        "result may leave the set, because the method works on the whole space.",
-        steps=(
-            r"Choose T, the proximal weight B and the regulariser $\alpha$ from the setting.",
-            r"At step t release $\tilde g_t=\nabla\hat F(w_t)+$ noise, for the dual sensitivity "
-            r"$2L/n$ and the share $\rho/T$.",
-            r"Step in dual variables: $u_{t+1}=\frac{Bu_t-\tilde g_t}{B+\alpha}$, and back: "
-            r"$w=\nabla\Phi^*(u)$ with $\Phi=\frac\kappa2\|\cdot\|_s^2$.",
-            "Return the average of the points, later ones with more weight.",
-        ),
-        assumptions=(
-            EVERYWHERE,
-            "Parameters measured in an ℓq norm with q of at most 2; at q = 2 it is gradient "
-            "descent with a ridge.",
-        ),
-        privacy=Proof(
-            sensitivity=r"Every loss is L-Lipschitz in $\|\cdot\|_q$, so its gradient has dual "
-            r"norm at most L: replacing a record moves the mean by at most $\Delta_{q'}=2L/n$.",
-            mechanism=f"Gaussian (`tight`) or generalized Gaussian noise (`paper`): {GAUSSIAN_DUAL}"
-            r". Either is $\rho/T$-zCDP a step.",
-            composition=r"T adaptive steps on the same records cost $\rho$ together. Under "
-            r"$(\varepsilon,\delta)$ it is the $\rho$ of the exact Gaussian curve, or for the "
-            "generalized noise the best conversion from zCDP.",
-        ),
-        smooth="every loss",
-        order=r"O(Tnd)",
-        cost="T passes: all gradients at each of T steps.",
-        when="On ℓ₁ balls and simplices with smooth Lipschitz losses.",
-        pitfalls=(
-            "The answer may lie outside the set.",
-            "Features are shrunk once and for all: that bias stays.",
-        ),
-        errata=(
-            "The printed schedule of Theorem 7 regularises so much that the result stays near 0; "
-            "the practical tuning regularises less.",
-            r"Its T fits its rate with $\sqrt\kappa$ inside the power, and the weights of its "
-            r"output belong to a proximal weight of $2\beta$ in place of $\beta$; `tight` has "
-            r"both, with n > T and $\alpha\le2\beta$.",
-            "The printed index makes a potential that is not as strongly convex as stated; the "
-            "library takes the conjugate one.",
-        ),
-        example=ON_L1 | {"methods": ("sco.erm", "lp.regularized-mirror-descent", "sco.noisy-gd")},
     )
     stage = Stage(problem="huber", others={"shaped noise": SHAPED})
     colour = "violet"

@@ -34,7 +34,6 @@ from dpsco_core.methods.mean.rounds import (
     plan_centre,
     worthwhile,
 )
-from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.shares import (
     GUARDED_FROM,
     GUARDED_SHARE,
@@ -48,7 +47,6 @@ from dpsco_core.methods.mean.shares import (
 )
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, SphericalLaplaceNoise
@@ -220,63 +218,6 @@ class AdaptiveClipping(MeanMethod):
             "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),
             "pure": SmallRun(scenario={"delta": 0.0}),
         },
-    )
-    story = Story(
-        what="Looks at how long the records are, privately, before it clips them: from a ladder of "
-        "public radii it draws one beyond which about k records lie. The look costs a few "
-        "hundredths of the budget, and saves most of what a radius chosen without looking loses. "
-        "In many dimensions a second look and a test guard against data whose mean is carried by a "
-        "few far records. Where noise is small, a third one and a test find out whether a much "
-        "smaller radius, the better one on symmetric records, has a bias here.",
-        steps=(
-            r"Where one pays, subtract a private centre: average the records in a ball, with "
-            r"noise, and again in a smaller ball about the answer.",
-            r"Count $N(R_j)$, the records longer than each $R_j=R_{top}e^{-0.1j}$; $R_{top}$ is "
-            r"the radius of simple clipping.",
-            r"Draw $j$ with probability proportional to "
-            r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
-            r"From $d=16$ on draw a second radius, with $k$ like $\sqrt{d/\rho}$, and test with "
-            r"a noisy norm whether what lies between the two moves the mean more than noise would.",
-            r"Where noise is small, draw a third radius, beyond which a quarter of the records "
-            r"lies, and take it unless a noisy norm shows that it moves the mean.",
-            r"Return the mean of the clipped records plus $N(0,\sigma^2I_d)$, "
-            r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre. Beyond the public bound "
-            r"on the mean, pull it back there.",
-        ),
-        assumptions=(
-            "A bounded p-th moment and a public bound on the mean, from which the top of the "
-            "ladder is computed.",
-        ),
-        privacy=Proof(
-            sensitivity=r"A replaced record changes each count $N(R_j)$ by at most 1, so every "
-            r"score by at most 1; the difference of the means at two radii by at most "
-            r"$\frac{2(R_1-R_2)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
-            r"that is private already.",
-            mechanism=r"The exponential mechanism is $\varepsilon_1$-DP and "
-            r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
-            r"$\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. Under a pure budget the "
-            r"noise has density $\propto e^{-\varepsilon_2\|z\|/\Delta_2}$.",
-            composition=r"Shares of $\rho$ that are fixed in advance add up. Under "
-            r"$(\varepsilon,\delta)$ a recursion over one or two choices that come first gives "
-            r"0.994 to 1.000 of what Gaussian noise alone may spend; with three, or after a "
-            r"centre, dominating pairs give 0.97 to 0.99.",
-        ),
-        smooth="no loss",
-        order=r"O(nd+n\ln\ln n)",
-        cost="Two passes over the records, and one for each round of a centre. About a centre near "
-        "0 the last pass reads only the records outside of a ball.",
-        when="When the moment bound or the bound on the mean is loose, or not trusted to be tight: "
-        "it errs about as much as the best fixed radius in hindsight, in few dimensions 10 % more.",
-        pitfalls=(
-            "Never estimate the moment bound, or the bound on the mean, from the same records.",
-            "Where a few records, all far out in one direction, carry the mean, it cuts them off: "
-            "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
-            "to 4 times.",
-            "In one or two dimensions the choice costs most, up to half of the error.",
-            "With too few records for a look it takes none, and is simple clipping, about a centre "
-            "where the bound on the mean is wide.",
-        ),
-        example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
     )
     colour = "violet"
     symbol = "circle"

@@ -17,10 +17,8 @@ from dpsco_core.methods.mean.base import (
     zhao_share,
 )
 from dpsco_core.methods.mean.below_two import best_level, norm_costs
-from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import equation_14_covering, equation_14_slope
@@ -63,51 +61,6 @@ class SimpleClipping(MeanMethod):
         rate="upper.mean.clipped",
         infinite_variance="A clipped record has a variance, and the radius is the one at which a "
         "bound that is proven for p < 2 is least.",
-    )
-    story = Story(
-        what="Shrinks every record that is longer than a radius R onto the ball of that radius, "
-        "and averages. Then no record can move the average by more than 2R/n, and Gaussian noise "
-        "of that size hides it. All the art is in R: a large one means much noise, a small one "
-        "means that true values are cut off.",
-        steps=(
-            "Choose R from n, d, the moment and the budget, never from the data.",
-            r"Clip: $Y_i=\min\{1,R/\|X_i\|\}\,X_i$; a record that is not finite counts as 0.",
-            r"Average: $\bar Y=\frac1n\sum_iY_i$.",
-            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$; in the "
-            "tuning `practical`, the nearest point of the ball that is known to hold the mean.",
-        ),
-        assumptions=(
-            "A bounded p-th moment, which says how much clipping costs.",
-            KNOWN_SET,
-        ),
-        privacy=Proof(
-            sensitivity=r"Every clipped record lies in a ball of radius R, whatever the record "
-            r"is. Replacing one moves the average by at most $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP, for every R.",
-            composition=r"There is one release, so it gets the whole budget. Under an "
-            r"$(\varepsilon,\delta)$ budget $\rho$ is the largest at which one Gaussian release "
-            r"meets it by the exact curve; the calibration `paper` takes equation (15), "
-            r"$\rho=\varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2$.",
-        ),
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="One pass over the records.",
-        when="The first choice for a mean under (ε, δ) or zCDP: simple, fast, and among the best "
-        "at nearly every size.",
-        pitfalls=(
-            "A radius that is tuned on the data would break the proof; here it never is.",
-            "Clipping is towards 0: if the true mean is far from 0, centre the data first.",
-        ),
-        errata=(
-            "The paper's upper bound is proven for moments in every direction and its lower bound "
-            "for moments of every coordinate, so its claim that they match is not established for "
-            "either class.",
-            "At n = 10,000, d = 10, p = 3 and ε = 1 the paper's radius (19) with its conversion "
-            "(15) erred five times as much as a quarter of that radius with the exact curve. The "
-            "calibration `tight` takes the exact curve, the tuning `practical` its own radius.",
-        ),
-        example=EXAMPLE,
     )
     stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "gold"

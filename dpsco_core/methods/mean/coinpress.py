@@ -22,9 +22,7 @@ from dpsco_core.methods.mean.base import (
 )
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import MISS_CHANCE, balls, descend, tail
-from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
@@ -84,40 +82,6 @@ class CoinPress(MeanMethod):
         privacy="zcdp",
         caveat="Made for normal laws: it is told a bound on the covariance, here the moment scale "
         "of a coordinate, and its accuracy under heavy tails is not proven.",
-    )
-    story = Story(
-        what="Clips the records to a large ball, averages with noise, and concludes how near the "
-        "mean must be. It moves a smaller ball there, and does so again. The last ball is hardly "
-        "larger than a normal law with the covariance that it has been told.",
-        steps=(
-            r"Start with the centre 0 and the public bound $r=B$ on the mean.",
-            r"Project all records on the ball of radius $r+\sigma\gamma$ about the centre, "
-            r"average, add noise: the new centre.",
-            r"Compute the new $r$ from the noise, for a normal law of standard deviation $\sigma$; "
-            r"go on, with a quarter of the budget for all steps but the last.",
-            r"Return the last centre.",
-        ),
-        assumptions=(
-            "It is told a bound on the covariance; here that is the moment scale of a coordinate.",
-            "Light tails, as those of a normal law.",
-        ),
-        privacy=Proof(
-            sensitivity=r"Every projected record lies in the ball, whatever it is: replacing one "
-            r"moves the average by at most $\Delta_2=2(r+\sigma\gamma)/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho_s}$ per "
-            r"coordinate makes a step $\rho_s$-zCDP.",
-            composition=r"The shares of the steps add up to $\rho$; radii and shares are fixed in "
-            r"advance.",
-        ),
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="A pass over the records a step, of which there are one to ten.",
-        when="Where the covariance is known and the tails are light; as a reference elsewhere.",
-        pitfalls=(
-            "A covariance that is told wrong, or skewed heavy tails, bias it: it clips hard.",
-            "Its public code does not clip as the paper says; this is written from the paper.",
-        ),
-        example=REFERENCES,
     )
     colour = "magenta"
     symbol = "cross"

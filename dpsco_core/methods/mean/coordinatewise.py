@@ -21,10 +21,8 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.below_two import best_level, coordinate_costs
-from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import GaussianNoise, LaplaceNoise
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import (
@@ -141,53 +139,6 @@ class CoordinatewiseCDP(_Coordinatewise):
         rate="upper.mean.cwme-cdp",
         infinite_variance=CLIPPED_ENTRIES,
     )
-    story = Story(
-        what="Clips every coordinate by itself, averages in blocks, and takes the median of the "
-        "block averages in each coordinate. One record can move each coordinate of that median a "
-        "little, and Gaussian noise hides all d coordinates at once. With one block, the practical "
-        "choice, it is the mean of clipped coordinates.",
-        steps=(
-            r"Choose the threshold $\tau$ and the number of blocks m from the setting.",
-            r"Clip every entry to $[-3\tau,3\tau]$; a NaN counts as 0.",
-            r"Average m consecutive blocks of $b=\lfloor n/m\rfloor$ records.",
-            "Take the median of the block averages, coordinate by coordinate.",
-            r"Add $N(0,\sigma^2I_d)$ with $\sigma=\frac{\sqrt d\,\Delta_\infty}{\sqrt{2\rho}}$.",
-        ),
-        assumptions=(
-            "A bounded p-th central moment of every coordinate: weaker than in all directions.",
-            KNOWN_SET,
-            r"The theorem's tuning: $m=\lceil4\ln(2d/\beta)\rceil$ and $\tau\ge10$.",
-        ),
-        privacy=Proof(
-            sensitivity=r"A record changes one block average, each coordinate by at most "
-            r"$6\tau/b$. The median of an odd number of blocks moves by at most that; of an even "
-            r"number, where it is a midpoint, by at most half: $\Delta_\infty=6\tau/b$ or "
-            r"$3\tau/b$. Over d coordinates $\Delta_2=\sqrt d\,\Delta_\infty$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP.",
-            composition=r"One release has the whole budget; under $(\varepsilon,\delta)$ the "
-            r"$\rho$ of the exact Gaussian curve.",
-        ),
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="One pass over the records.",
-        when="When only moments of single coordinates are known, or a guarantee with high "
-        "probability is wanted (theory tuning).",
-        pitfalls=(
-            "Clipping coordinates lets a record be long: at large d its noise exceeds that of "
-            "clipping whole records.",
-            "The median of the theory tuning pays with a sensitivity that is about m/2 times as "
-            "large.",
-        ),
-        errata=(
-            r"The printed sensitivity $12\tau m/n$ is valid and two (odd m) or four (even m) times "
-            "too large; the calibration `paper` keeps it.",
-            r"Lemma B.1 is false as stated (its hypothesis is one-sided), and Theorem 4.1's "
-            r"constant 14 makes its bound empty for $\tau\le14$. The library's explicit rows use "
-            "the sharp clipping bias.",
-        ),
-        example=EXAMPLE,
-    )
     colour = "teal"
     symbol = "diamond"
 
@@ -217,41 +168,6 @@ class CoordinatewisePure(_Coordinatewise):
         privacy="pure",
         rate="upper.mean.cwme-pure",
         infinite_variance=CLIPPED_ENTRIES,
-    )
-    story = Story(
-        what="The same clipped median of block averages with Laplace noise in place of Gaussian. "
-        "That is pure ε-differential privacy, with no δ. The price is a dimension: the noise grows "
-        "like d where the Gaussian's grows like its square root.",
-        steps=(
-            r"Choose $\tau$ and m from the setting, for Laplace noise.",
-            r"Clip every entry to $[-3\tau,3\tau]$, average m blocks, take the medians.",
-            r"Add independent Laplace noise of scale $\frac{d\,\Delta_\infty}\varepsilon$ to every "
-            "coordinate.",
-        ),
-        assumptions=("A bounded p-th central moment of every coordinate.", KNOWN_SET),
-        privacy=Proof(
-            sensitivity=r"As for the Gaussian version each coordinate moves by at most "
-            r"$\Delta_\infty=6\tau/b$ (odd m) or $3\tau/b$ (even m), so that "
-            r"$\Delta_1=d\,\Delta_\infty$.",
-            mechanism=r"Laplace noise of scale $\Delta_1/\varepsilon$ per coordinate is "
-            r"$\varepsilon$-DP: the density changes by a factor of at most "
-            r"$e^{\varepsilon\|v-v'\|_1/\Delta_1}$.",
-            composition=r"One release has the whole budget. Under a zCDP budget it may spend the "
-            r"$\varepsilon$ with $\varepsilon+e^{-\varepsilon}-1=\rho$; under "
-            r"$(\varepsilon,\delta)$ it uses $\varepsilon$ and leaves $\delta$ unspent.",
-        ),
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="One pass over the records.",
-        when="Under a pure budget, which Gaussian noise cannot meet. Up to about d = 20 it is "
-        "level with the Gaussian version.",
-        pitfalls=("The error grows with one more root of d than under concentrated privacy.",),
-        errata=(
-            r"The same loose printed sensitivity $12\tau m/n$ as in the Gaussian version.",
-            "The lower bounds that the paper sets beside it use instances outside its own "
-            "assumptions (their mean is not bounded); the library caps the spike probability.",
-        ),
-        example=OVER_N | {"methods": ("mean.sample", "mean.cwme-pure"), "delta": 0.0},
     )
     colour = "teal"
     symbol = "diamond-open"

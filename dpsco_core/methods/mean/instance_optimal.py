@@ -25,10 +25,8 @@ from dpsco_core.methods.mean.base import (
 )
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
-from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
@@ -115,38 +113,6 @@ class InstanceOptimal(MeanMethod):
         private_radius=True,
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
-    )
-    story = Story(
-        what="Rotates the records at random, finds a private median of each coordinate, and "
-        "subtracts it. Then it finds a private quantile of the lengths, clips there, averages and "
-        "adds noise. It is a published way to the same end as adaptive clipping.",
-        steps=(
-            r"Rotate by Hadamard's matrix with random signs, which look at no data.",
-            r"Halve $[-B-1,B+1]$ again and again in every coordinate, by noisy counts: a private "
-            r"median. Rotate the medians back, and subtract them.",
-            r"Find a radius beyond which about $k=\sqrt{2d/\rho_2}+2\sqrt{T/(2\rho_1)}$ records "
-            r"lie, by $T$ noisy counts of lengths.",
-            r"Return the mean of the clipped records plus $N(0,\frac{2R^2}{\rho_2n^2}I_d)$, and "
-            r"add the medians.",
-        ),
-        assumptions=("A public bound on the norm of the mean, and a moment scale.",),
-        privacy=Proof(
-            sensitivity=r"A replaced record changes each of the $D$ counts of a step by at most 1, "
-            r"together $\sqrt D$; a count of lengths by 1; the clipped mean by $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP, for the counts too.",
-            composition=r"A quarter of $\rho$ for the medians, a twentieth for the radius, the "
-            r"rest for the release. All noise is Gaussian, so the exact curve holds.",
-        ),
-        smooth="no loss",
-        order=r"O(nd\ln d)",
-        cost="A rotation and a pass over the records for the medians, two if B is large; two more.",
-        when="To compare with: adaptive clipping errs less in most settings.",
-        pitfalls=(
-            "A quarter of the budget goes into medians even where the mean is known to be near 0.",
-            "How the paper splits the budget is not known for certain; the split is ours.",
-        ),
-        example=REFERENCES,
     )
     stage = Stage(records=128)  # so many that noisy counts seldom move what the release clips
     colour = "brown"

@@ -16,10 +16,8 @@ from dpsco_core.methods.mean.base import (
     zhao_share,
 )
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
-from dpsco_core.methods.mean.sentences import KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups, DeepPointOfSecretGroups
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian
@@ -75,62 +73,6 @@ class IterativeUpdating(MeanMethod):
         rate="upper.mean.iterative",
         caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
         "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
-    )
-    story = Story(
-        what="Splits the records at random into k groups, and releases the clipped mean of every "
-        "group with noise. Then it walks to a point that lies deep among these noisy means, as a "
-        "median does on the line. The idea is an error with high probability; the price is a "
-        "noise that is larger by the square root of k.",
-        steps=(
-            r"Draw a fresh, secret, uniformly random split into k groups of $m=\lfloor n/k\rfloor$ "
-            "records; drop the rest.",
-            "Clip every record to norm R.",
-            r"Release $Q_j=$ mean of group j $+\,N(0,\frac{2R^2}{\rho m^2}I_d)$ for all k groups.",
-            r"From $c=0$ repeat: search the direction in which most $Q_j-c$ lie far out, and move "
-            "a quarter of that distance along it; stop where there is none.",
-            "Return the best centre, projected on the ball of the public bound on the mean.",
-        ),
-        assumptions=(
-            "A bounded p-th moment.",
-            KNOWN_SET,
-            r"Theorem 5 needs $k=\lceil800\ln(1/\beta)\rceil=2397$ groups; the practical tuning "
-            "takes 8, for which the theorem says nothing.",
-        ),
-        privacy=Proof(
-            sensitivity=r"A record is in one group. Replacing it moves the mean of that group by "
-            r"at most $2R/m$, and no other.",
-            mechanism=r"Gaussian noise of standard deviation $\frac{2R}{m\sqrt{2\rho}}$ on every "
-            r"group mean is $\rho$-zCDP for that group. The walk sees the noisy means only.",
-            composition=r"The groups are disjoint, so all k releases together cost $\rho$, not "
-            r"$k\rho$ (parallel composition). Under an $(\varepsilon,\delta)$ budget the secret "
-            r"split may allow a larger $\rho$ a group (amplification by shuffling, evaluated "
-            "exactly); the larger of the two is used.",
-        ),
-        smooth="no loss",
-        order=r"O(nd + \text{steps}\cdot kd)",
-        cost="One pass over the records, then a search that does not depend on n.",
-        when="To see what the paper's optimal estimator does. At sizes that fit a screen simple "
-        "clipping errs less.",
-        pitfalls=(
-            "For d of at least 3 finding the deepest direction is NP-hard; a heuristic search "
-            "stands in, and no error bound is proven for what it finds. Privacy does not depend "
-            "on it.",
-            "The split must be secret and fresh wherever amplification is used.",
-        ),
-        errata=(
-            "Theorem 6 asks for a symmetric estimate only, and its proof shuffles groups as if "
-            "they were single records: with a fixed split and many groups the statement fails. "
-            "Algorithm 3 divides at random; for a fresh, secret, uniform split, which is what the "
-            "library draws, the conclusion is true by another proof.",
-            "The side condition of the theorem that (24) rests on is omitted in the paper, without "
-            "harm to the conclusion; the library enforces it.",
-        ),
-        example=OVER_N
-        | {
-            "methods": ("mean.sample", "mean.clipped", "mean.iterative"),
-            "d": 5,
-            "grid": (1000.0, 5000.0, 20_000.0, 50_000.0),
-        },
     )
     stage = Stage(
         records=1,

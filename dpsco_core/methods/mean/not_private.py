@@ -18,9 +18,7 @@ from dpsco_core.methods.mean.base import (
     check_parts,
     sum_of_rows,
 )
-from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND, OVER_N
 from dpsco_core.methods.statistics import PublicStatistic
-from dpsco_core.methods.story import Story
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import algorithm_3_blocks
 
@@ -68,26 +66,6 @@ class SampleMean(Averaging):
         rate="upper.mean.sample",
         infinite_variance="Its mean error is finite for every p above 1; its mean square is not.",
     )
-    story = Story(
-        what="Adds all records and divides by n. Among unbiased estimators it has the least "
-        "variance for Gaussian data, and its mean squared error is the trace of the covariance "
-        "over n. It is the grey reference of every figure: no privacy at all.",
-        steps=(r"Return $\bar X = \frac1n\sum_{i=1}^n X_i$.",),
-        assumptions=(
-            "A finite variance, so that the error has a mean square; p above 1 for a mean.",
-        ),
-        privacy=None,
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="One pass over the records.",
-        when="As the reference without privacy.",
-        pitfalls=(
-            NO_BOUND,
-            "One wild record can move it anywhere: with heavy tails its error has heavy tails too. "
-            "Below p = 2 its mean square error is infinite, and clipping beats it at moderate n.",
-        ),
-        example=EXAMPLE,
-    )
     colour = "grey"
     symbol = "circle"
 
@@ -116,31 +94,6 @@ class MedianOfMeans(Averaging):
         privacy="none",
         rate="upper.mean.median-of-means",
         infinite_variance="Its blocks follow from d alone; of its error nothing is proven there.",
-    )
-    story = Story(
-        what="Cuts the records into blocks, averages every block, and takes the median of the "
-        "averages in each coordinate. A few wild records spoil a few blocks, and a median does "
-        "not mind a few spoilt values. It errs little with high probability although only a "
-        "variance exists; it is not private.",
-        steps=(
-            r"Take $m=\lceil4\ln(2d/\beta)\rceil$ consecutive blocks of $b=\lfloor n/m\rfloor$ "
-            r"records, $\beta=0.05$; drop the remainder.",
-            "Average the records of every block.",
-            "Return the median of the averages, coordinate by coordinate.",
-        ),
-        assumptions=("A finite variance of every coordinate.", "At least as many records as m."),
-        privacy=None,
-        smooth="no loss",
-        order=r"O(nd + md\ln m)",
-        cost="One pass over the records.",
-        when="As the robust reference without privacy: what the coordinate-wise private "
-        "estimators become when clipping and noise are taken away.",
-        pitfalls=(
-            NO_BOUND,
-            "On skewed data the median of block averages is biased towards the bulk.",
-        ),
-        example=OVER_N
-        | {"methods": ("mean.sample", "mean.median-of-means"), "p": 2.0, "trials": 20},
     )
     colour = "grey"
     symbol = "square"

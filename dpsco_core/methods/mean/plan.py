@@ -21,11 +21,9 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.rounds import plan_centre
-from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.mean.shares import Mode, look_shares
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
@@ -111,60 +109,6 @@ class RescaledClipping(MeanMethod):
         private_radius=True,
         caveat="The look at the scales and the radius are this project's "
         "(theory/unequal-coordinates.md, 2). No explicit bound is proven for it.",
-    )
-    story = Story(
-        what="Noise that is equal in all coordinates is too much for narrow ones, and the clip "
-        "radius is set by wide ones. This method spends a tenth of the budget on how widely each "
-        "coordinate spreads, divides it by the root of that, runs adaptive clipping there, and "
-        "multiplies back. Narrow coordinates then get little noise. With scales s the error "
-        "follows their sum where it followed √d times their length.",
-        steps=(
-            r"Pair the records, and take the differences $|x_{2i,j}-x_{2i+1,j}|$, which do not "
-            r"depend on where the mean is.",
-            r"Clip their logarithms to nine octaves, average over the pairs, add Gaussian noise: "
-            r"$\ell_j$ says how widely coordinate $j$ spreads.",
-            r"Draw the $\ell_j$ together, by as much as noise alone would have scattered them.",
-            r"Divide coordinate $j$ by $w_j=2^{(\ell_j-\max\ell)/2}$, and run adaptive clipping "
-            r"on the rows that result.",
-            r"Multiply its answer by $w_j$, and pull it back to the public bound on the mean.",
-        ),
-        assumptions=(
-            "A bounded p-th moment of every coordinate, which says how wide the widest may be. "
-            "Privacy does not need it.",
-            KNOWN_SET,
-        ),
-        privacy=Proof(
-            sensitivity=r"A record is in one of the $\lfloor n/2\rfloor$ pairs: replacing it moves "
-            r"each mean logarithm by at most $9/\lfloor n/2\rfloor$, together "
-            r"$\Delta_2=9\sqrt d/\lfloor n/2\rfloor$. For given weights a rescaled row depends on "
-            r"its own record alone, so that adaptive clipping sees neighbours as neighbours.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho_1}$ per "
-            r"coordinate makes the scales $\rho_1$-zCDP. Adaptive clipping is private for every "
-            r"weights that are fixed before it looks.",
-            composition=r"A tenth of $\rho$ for the scales, the rest for adaptive clipping, which "
-            r"may depend on them: the shares are fixed in advance and add up. Under "
-            r"$(\varepsilon,\delta)$ dominating pairs give 0.98 of what Gaussian noise alone "
-            r"may spend, since a Gaussian release comes before the choices.",
-        ),
-        smooth="no loss",
-        order=r"O(nd+n\ln\ln n)",
-        cost="Three passes over the records, one of which takes logarithms.",
-        when="Where coordinates differ in scale, as those of real data do, and there are many of "
-        "them. At equal scales it errs up to a tenth more than adaptive clipping.",
-        pitfalls=(
-            "It gains nothing where all coordinates spread alike: standardise by public knowledge "
-            "first if there is any.",
-            "With too few records for a look at the radius it takes none at the scales either, and "
-            "is simple clipping.",
-            "Directions that are no coordinates are not found: rotate by public knowledge first.",
-        ),
-        example={
-            "d": 200,
-            "axis": "decay",
-            "grid": (0.0, 0.25, 0.5, 0.75, 1.0, 1.5),
-            "trials": 10,
-            "methods": ("mean.sample", "mean.clipped", "mean.adaptive", "mean.plan"),
-        },
     )
     # Enough records for a look.
     stage = Stage(records=128, small=SmallRun(fields={"mode": "single"}))

@@ -14,11 +14,9 @@ from dpsco_core.methods.mean.base import (
     projection_radius,
     scaled_bound,
 )
-from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import SQRT2, check_variance
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import SmoothlyTruncatedMean
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
@@ -64,50 +62,6 @@ class NoiseSmoothing(MeanMethod):
         rate="upper.mean.smoothed",
         caveat="The printed noise is too small when the smoothing variance is below 0.7557: "
         "calibration 'paper' then overstates its privacy, and says so.",
-    )
-    story = Story(
-        what="Passes every entry through a smooth S-shaped function that is nearly the identity in "
-        "the middle and flat far out, and averages. The function is the mean of a truncation over "
-        "multiplicative noise, in closed form, so that nothing random happens to the data. "
-        "Gaussian noise then hides one record.",
-        steps=(
-            r"Choose the level $\tau$ and the smoothing variance c from the setting.",
-            r"Transform: $\psi(u;c)=E\,\phi(u(1+\sqrt c\,Z))$ with $\phi(x)=x-x^3/6$ up to "
-            r"$|x|=\sqrt2$ and constant beyond; Z standard normal.",
-            r"Average: $\frac\tau n\sum_i\psi(X_{ij}/\tau;c)$ in every coordinate j.",
-            r"Add $N(0,\sigma^2I_d)$ with $\sigma=\frac{2S_c\tau\sqrt d}{n\sqrt{2\rho}}$, "
-            r"$S_c=\sup|\psi|=\frac{2\sqrt2}3(2\Phi(1/\sqrt c)-1)$.",
-        ),
-        assumptions=(
-            "A bounded second moment of every coordinate. A third one helps a little, higher ones "
-            "do not.",
-        ),
-        privacy=Proof(
-            sensitivity=r"Every transformed entry is in $[-S_c,S_c]$ ($S_1\approx0.644$), also in "
-            r"rounding. Replacing a record moves each coordinate by at most $2\tau S_c/n$, and so "
-            r"$\Delta_2=2\tau S_c\sqrt d/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP.",
-            composition=r"One release has the whole budget; under $(\varepsilon,\delta)$ the "
-            r"$\rho$ of the exact Gaussian curve.",
-        ),
-        smooth="no loss",
-        order=r"O(nd)",
-        cost="One pass, with two normal distribution functions an entry: some 40 times the time "
-        "of clipping at d = 20.",
-        when="With nothing but a variance (p = 2) it is close to the best; with more moments "
-        "simple clipping overtakes it.",
-        pitfalls=(
-            r"Its bias falls like $1/\tau$, or $1/\tau^2$ with three moments, however many more "
-            "exist.",
-        ),
-        errata=(
-            r"The printed variance $\tau^2d/(\rho n^2)$ lacks the factor 2 of replacing a record: "
-            r"the release is $2S_c^2\rho$-zCDP, up to $\frac{16}9\rho$. It is enough where "
-            r"$c\ge0.7557$; below, the calibration `paper` says in its ledger that it overspends.",
-            "The paper leaves c open, and whether it is a variance or a deviation.",
-        ),
-        example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.smoothed"), "p": 2.0},
     )
     stage = Stage(at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01))
     colour = "green"

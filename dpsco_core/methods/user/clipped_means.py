@@ -25,11 +25,9 @@ from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves, Oracle
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.tune import cheapest
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import AllUsers
-from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -119,37 +117,6 @@ class UserClippedMeans(DescentMethod):
         problems=SCO_PROBLEMS,
         rate="upper.user.clipped-means",
         caveat=BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Gradient descent on the mean of the users' mean gradients, each clipped to the "
-        "Lipschitz constant. One user can move that mean by 2L/n, whatever its items are, and "
-        "Gaussian noise hides it. It takes accelerated steps where a model says that they are "
-        "better.",
-        steps=(
-            "Choose plain or accelerated steps and their number T from the setting.",
-            r"At step t average each user's gradients, clip the mean to L, and average over users.",
-            r"Release with $N(0,\sigma^2I_d)$, $\sigma=\frac{2L}n\sqrt{\frac T{2\rho}}$.",
-            "Step and project; return the last point or an average.",
-        ),
-        assumptions=(LIPSCHITZ,),
-        privacy=Proof(
-            sensitivity=r"Every user's term is in a ball of radius L and depends on no other user: "
-            r"replacing one moves the mean by at most $\Delta_2=2L/n$ at a fixed point.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
-            r"step $\rho/T$-zCDP for a user; no smoothness is needed.",
-            composition=r"T adaptive steps on the same users cost $\rho$ together. Under "
-            r"$(\varepsilon,\delta)$ that $\rho$ is the one of the exact Gaussian curve.",
-        ),
-        smooth="nothing",
-        order=r"O(Tnmd)",
-        cost="T passes over all items.",
-        when="The first choice at user level below about a thousand items per user. At m = 1 it is "
-        "noisy gradient descent.",
-        pitfalls=(
-            "Its noise does not fall with the number of items: from about a thousand on the filter "
-            "of the accelerated method needs less.",
-        ),
-        example=PLAIN,
     )
     colour = "gold"
     symbol = "hexagon"

@@ -18,11 +18,9 @@ from dpsco_core.methods.euclidean.phased_sgd import (
 )
 from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.phases import PhasedMethod
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
 from dpsco_core.methods.user.phased_risk import best_phases
-from dpsco_core.methods.user.sentences import DISJOINT, LIPSCHITZ, PLAIN
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -76,40 +74,6 @@ class UserGroupPrivacy(PhasedMethod):
         problems=SCO_PROBLEMS,
         rate="upper.user.group-privacy",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Phased SGD over all items, with noise that hides a user's whole block in place of a "
-        "single record. It needs no test and no filter, and runs with any number of users. Its "
-        "noise does not fall with the number of items, because a user owns more of them.",
-        steps=(
-            r"Choose the phases from the setting: $n_i$ users and a step size $\eta_i$ each.",
-            r"Phase i steps once over all items of its users, gradients clipped to L, and averages "
-            "the points.",
-            r"Release the average with $N(0,\sigma_i^2I_d)$, "
-            r"$\sigma_i=\frac{\min(R,2\eta_iLm)}{\sqrt{2\rho}}$, R the diameter, and project it: "
-            "the next start.",
-            "Return the last phase's point.",
-        ),
-        assumptions=(LIPSCHITZ, "Smooth losses, for every possible item: privacy rests on it."),
-        privacy=Proof(
-            sensitivity=r"A step of size at most $2/\beta$ on a convex $\beta$-smooth loss moves "
-            r"two points no further apart. Each of the m items of a replaced user does, by at most "
-            r"$2\eta_iL$, once; and the average lies in a set of diameter R. So "
-            r"$\Delta_2=\min(R,2\eta_iLm)$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ makes a phase "
-            r"$\rho$-zCDP for a user.",
-            composition=DISJOINT,
-        ),
-        smooth="every loss",
-        order=r"O(nmd)",
-        cost="One pass: each item's gradient is taken at most once.",
-        when="With few users, or few items per user. At m = 1 it is phased SGD.",
-        pitfalls=("More items per user do not lower its noise.", "Losses with kinks are refused."),
-        errata=(
-            "Not an error: the paper sets it aside as trivial, in a footnote; by the paper's rates "
-            "it beats Algorithm 1 wherever m is at most n and ε at most 1.",
-        ),
-        example=PLAIN,
     )
     stage = PhasedSgd.stage
     colour = "brown"

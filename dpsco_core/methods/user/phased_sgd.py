@@ -14,7 +14,6 @@ from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
 from dpsco_core.methods.stage import SmallRun, Split
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
     FILTER_STAGE,
     approximate_budget,
@@ -38,15 +37,6 @@ from dpsco_core.methods.user.phased_shapes import (
 )
 from dpsco_core.methods.user.printed_schedules import best_decay, least_users, phase_users
 from dpsco_core.methods.user.release import release_mean
-from dpsco_core.methods.user.sentences import (
-    DISJOINT,
-    FEW,
-    FILTER_WEIGHTS,
-    FILTERED,
-    IID,
-    LIPSCHITZ,
-    TEST,
-)
 from dpsco_core.privacy.filter.plan import FilterPlan, recommended_count
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
@@ -179,58 +169,6 @@ class UserPhasedSgd(PhasedMethod):
         problems=SCO_PROBLEMS,
         rate="upper.user.phased-sgd",
         caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Groups of users each run one pass of SGD from the same point, and their averages are "
-        "compared. If a noisy test finds them close together, their robust mean is released with "
-        "noise; otherwise the run ends at the point before. Phases with fewer users and smaller "
-        "steps follow, each on users of its own.",
-        steps=(
-            r"Choose the phases from the setting: users, step size $\eta_i$, radius $\tau_i$.",
-            r"In phase i each of C disjoint groups of $N_i$ users makes one pass of "
-            r"$T_i=N_im$ steps, gradients clipped to L, and averages its points.",
-            r"Score: how many pairs of averages are within $\tau_i$. If score + Laplace noise is "
-            "below the threshold, stop with the last released point.",
-            "Filter: " + FILTER_WEIGHTS + " Release the mean by weights with Gaussian noise.",
-            "Project it: the start of the next phase, and at the end the answer.",
-        ),
-        assumptions=(LIPSCHITZ, "Smooth losses, so that steps do not move points apart.", IID),
-        privacy=Proof(
-            sensitivity=r"A user is in one group of one phase, and so is one of C points. Replaced "
-            r"it moves the score by at most 2, and the mean by weights by at most $\Delta$ (tends "
-            r"to $4\tau_i/C$ where all averages agree). " + TEST,
-            mechanism=r"Laplace noise of scale $2/\varepsilon_1$ on the score with "
-            r"$\varepsilon_1=0.4\,\varepsilon$; Gaussian noise of deviation $\Delta/\sqrt{2\rho}$ "
-            r"on the mean, with the exact $\rho$ of $(0.6\,\varepsilon,\delta/2)$. The other half "
-            r"of $\delta$ pays for the test's floor.",
-            composition=DISJOINT + " Projecting, and stopping, only process what was released.",
-        ),
-        smooth="every loss",
-        order=r"O(nmd + C^2d)",
-        cost="One pass: each item's gradient is taken at most once.",
-        when="With thousands of items per user, when one pass must do.",
-        pitfalls=(
-            "Its filter pays only from thousands of items per user on: a user owns too few of a "
-            "group's steps before. The run says by how much a plain mean would be better.",
-            FEW.replace("some thousand a phase", "about 300 groups"),
-        ),
-        errata=(
-            "The printed number of groups C does not always give the failure probability that its "
-            "proof uses; it is repaired (`paper`).",
-            r"The printed noise, $100\,\tau\log^2(n/\delta)/(\varepsilon C)$ at a radius of "
-            r"$1000\,\eta L\sqrt T\log(ndm)$, leaves more than half of ε unspent.",
-            r"The risk is stated with $1/\varepsilon$ in its private term, and its proof gives "
-            r"$1/\sqrt\varepsilon$.",
-        ),
-        example=FILTERED
-        | {
-            "methods": ("user.clipped-means", "user.phased-sgd"),
-            "distribution": "student-t",
-            "n": 5000,
-            "m": 30,
-            "grid": (10.0, 30.0, 100.0),
-            "trials": 3,
-        },
     )
     stage = replace(
         FILTER_STAGE,

@@ -472,7 +472,7 @@ def test_every_example_leads_with_its_method() -> None:
         assert len(shown.methods) >= 2, f"give the example of {slug} a method to compare it with"
         assert shown.axis in EXAMPLE_AXES, (
             f"the example in the story of {slug} must have an axis, one of {EXAMPLE_AXES}, with a "
-            f"grid, as OVER_N of mean/sentences.py has, got axis={shown.axis}"
+            f"grid, as those of words/methods/shared.toml have, got axis={shown.axis}"
         )
 
 

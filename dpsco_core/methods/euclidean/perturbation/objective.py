@@ -19,11 +19,9 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     objective_plan,
     projection_accuracy,
 )
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC, QUADRATIC
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SOLVED, Stage
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
     GaussianNoise,
@@ -111,60 +109,6 @@ class ObjectivePerturbation(PerturbedObjective):
         "proof of privacy is known here. The ridge is what the library's shares of the budget "
         "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
     )
-    story = Story(
-        what="Adds a random linear term and a ridge to the empirical risk, and minimises that. The "
-        "randomness is in the question, not in the answer: the exact minimiser is already private. "
-        "What a solver leaves open is certified, and hidden by a second, tiny noise.",
-        steps=(
-            r"Draw $G\sim N(0,\sigma_1^2I_d)$ and choose the ridge $\lambda$ from the setting.",
-            r"Minimise $\hat L(w)+\frac{\langle G,w\rangle}n+\lambda\|w\|^2$ over W, to an "
-            r"accuracy $\alpha$ that is certified for every data set.",
-            r"Add $H\sim N(0,\sigma_2^2I_d)$, which hides what the solver left open, and project.",
-            "For half the squared distance and linear losses the minimiser has a closed form: "
-            "neither solver nor H.",
-        ),
-        assumptions=(
-            LIPSCHITZ,
-            "Twice differentiable generalised linear losses (logistic), half the squared distance, "
-            "or linear ones.",
-            "A convex set; its Gaussian width sets the noise's price.",
-        ),
-        privacy=Proof(
-            sensitivity=r"Replacing a record moves n times the gradient by at most "
-            r"$\Delta_2=2L$. The map from G to the minimiser changes its Jacobian by one record's "
-            r"Hessian, of rank 1 and norm at most $\beta$. Two solutions of the same question are "
-            r"at most $2\sqrt{\alpha/\lambda}$ apart (and what rounding adds).",
-            mechanism=r"G as Gaussian noise for $\Delta_2$; the change of variables costs "
-            r"$\varepsilon_J=\ln(1+\frac\beta{2n\lambda})$; H as Gaussian noise for "
-            r"$2\sqrt{\alpha/\lambda}$.",
-            composition=r"The three add up to $(\varepsilon,\delta)$. The calibration `tight` "
-            r"leaves one per cent of both to H and balances G against the ridge; `paper` gives a "
-            r"quarter of $\varepsilon$ to G, a quarter to the change of variables, and half to H. "
-            "The closed forms release one noisy mean, at the exact Gaussian curve.",
-        ),
-        smooth="every loss, twice",
-        order=r"O(Tnd)",
-        cost="A few dozen passes of a deterministic solver; one pass where there is a closed form.",
-        when="For logistic regression, above all on sets of small Gaussian width (ℓ₁ ball, "
-        "simplex), where the dimension nearly drops out.",
-        pitfalls=(
-            "A solver that stops early, or stops at random, would break the proof: accuracy must "
-            "be certified for every data set.",
-            "It serves (ε, δ) budgets only, not zCDP.",
-        ),
-        errata=(
-            r"Theorem 2's second cap on the accuracy has $n^{3/2}$ for $n^{5/2}$.",
-            "Privacy is stated for every loss of the paper's class; the library has a proof for "
-            "generalised linear and mean-type ones only, and refuses the others.",
-        ),
-        example=LOGISTIC
-        | {
-            "methods": ("sco.erm", "sco.clipped", "sco.objective-perturbation"),
-            "geometry": "l1",
-            "p": 4.0,
-            "d": 50,
-        },
-    )
     stage = Stage(problem="quadratic", others={"solved": SOLVED})
     colour = "brown"
     symbol = "pentagon"
@@ -210,48 +154,6 @@ class ObjectivePerturbationStrong(PerturbedObjective):
         caveat="Needs a strong convexity that no record can change; the printed ridge mixes the "
         "moduli of two norms, which is not private on sets wider than the unit ball, and is "
         "corrected. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Objective perturbation for losses that are strongly convex themselves, so that no "
-        "ridge has to be added. For half the squared distance every record has the same Hessian, "
-        "and the change of variables costs nothing. What is left is the mean of the records with "
-        "noise, projected on the set.",
-        steps=(
-            "Shrink the records into a ball whose radius is chosen from the setting.",
-            r"Release their mean with $N(0,\sigma^2I_d)$, $\sigma=\frac{2B}{n\sqrt{2\rho}}$, B "
-            "that radius.",
-            "Project it on the set.",
-        ),
-        assumptions=(
-            "A strong convexity that no record can change: in the catalogue, the quadratic loss.",
-            CONVEX_SET,
-        ),
-        privacy=Proof(
-            sensitivity=r"Gradients of the quadratic loss differ by the records alone: replacing "
-            r"one moves the mean gradient by at most $\Delta_2=2B/n$ (`paper` takes $2L/n$).",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ on the linear "
-            "term of the objective.",
-            composition=r"Hessians do not depend on the record and the minimiser has a closed "
-            r"form: there is neither a Jacobian nor a second noise. One release has all of "
-            r"$(\varepsilon,\delta)$.",
-        ),
-        smooth="every loss, twice",
-        order=r"O(nd)",
-        cost="One pass.",
-        when="For a mean on a set: the quadratic loss with a set that is not the ball.",
-        pitfalls=("It is a clipped mean: clip the records badly, and it is biased for good.",),
-        errata=(
-            "The printed ridge subtracts moduli of two different norms, and is not private on sets "
-            "wider than the unit ball; it must be the l2 modulus.",
-            "Theorem 4 prints an ε in its first term that the introduction and Table 1 do not "
-            "have.",
-        ),
-        example=QUADRATIC
-        | {
-            "methods": ("sco.erm", "sco.clipped", "sco.objective-perturbation-strong"),
-            "geometry": "l1",
-            "d": 50,
-        },
     )
     stage = Stage(problem="quadratic")
     colour = "brown"

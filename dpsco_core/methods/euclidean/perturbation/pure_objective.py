@@ -31,11 +31,9 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     refuse_other_losses,
     shrinking_bias,
 )
-from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.stage import SOLVED, Stage
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.concentration import pure_epsilon_of
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
@@ -84,57 +82,6 @@ class PureObjectivePerturbation(PerturbedObjective):
         privacy="pure",
         problems=BOUNDED_PROBLEMS,
         caveat="Kinks are rounded off: the curvature of a loss enters the proof. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Adds a random linear term and a ridge to the empirical risk, and minimises that. The "
-        "randomness is in the question, not in the answer. With noise whose length has a gamma law "
-        "the minimiser is private without any δ; what a solver leaves open is certified, and "
-        "hidden by a second, tiny noise.",
-        steps=(
-            "Shrink long features to a norm that is chosen from the setting, and round off kinks.",
-            r"Draw b of density $\propto e^{-\varepsilon_b\|b\|/(2L)}$.",
-            r"Minimise $\hat L(w)+\frac{\langle b,w\rangle}n+\lambda\|w\|^2$ over W, to an "
-            r"accuracy $\alpha$ that is certified for every data set.",
-            r"Add noise of density $\propto e^{-\varepsilon_H\|z\|/(2\tau)}$, "
-            r"$\tau=\sqrt{\alpha/\lambda}$, which hides what the solver left open, and project.",
-            "For half the squared distance and linear losses the minimiser has a closed form: "
-            "neither solver nor second noise.",
-        ),
-        assumptions=(
-            LIPSCHITZ,
-            "Generalised linear losses of bounded slope (hinge, absolute, logistic, Huber), linear "
-            "ones, or half the squared distance.",
-            CONVEX_SET,
-        ),
-        privacy=Proof(
-            sensitivity=r"Replacing a record moves n times the gradient by at most $\Delta=2L$ at "
-            r"every point, so that the b which leads to a given minimiser moves by as much. The "
-            r"Jacobian changes by one record's Hessian, of rank 1 and norm at most $\beta$. Two "
-            r"solutions of the same question are at most $2\tau$ apart.",
-            mechanism=r"Spherical Laplace noise for $\Delta$ costs $\varepsilon_b$, the change of "
-            r"variables $\varepsilon_J=\ln(1+\frac\beta{2n\lambda})$, and spherical Laplace noise "
-            r"for $2\tau$ $\varepsilon_H$.",
-            composition=r"$\varepsilon_b+\varepsilon_J+\varepsilon_H=\varepsilon$, with one per "
-            r"cent for $\varepsilon_H$, without any $\delta$.",
-        ),
-        smooth="nothing",
-        order=r"O(Tnd)",
-        cost="Some dozen passes of a deterministic solver; one pass where there is a closed form.",
-        when="For a pure budget and few parameters: one release on all records.",
-        pitfalls=(
-            "A solver that merely stops early would break the proof.",
-            "The steeper a rounded kink, the more ridge its curvature needs.",
-        ),
-        example=LOGISTIC
-        | {
-            "methods": (
-                "sco.erm",
-                "sco.output-perturbation",
-                "sco.pure-objective-perturbation",
-            ),
-            "d": 5,
-            "delta": 0.0,
-        },
     )
     stage = Stage(problem="quadratic", others={"solved": SOLVED})
     colour = "brown"

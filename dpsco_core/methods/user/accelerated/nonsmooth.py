@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
@@ -13,16 +12,6 @@ from dpsco_core.methods.user.accelerated.schedule import halving_layouts
 from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoothing_radius
-from dpsco_core.methods.user.sentences import (
-    FEW,
-    FILTERED,
-    IID,
-    LIPSCHITZ,
-    PRINTED,
-    SENSITIVITY,
-    SHARED,
-    STEPS_NOISE,
-)
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -66,48 +55,6 @@ class UserAcceleratedNonsmooth(FilteredGradients):
         rate="upper.user.accelerated-nonsmooth",
         caveat="A phase needs some thousand users at epsilon = 1 for its test. The theorem's "
         "radius means thousands of passes over all items. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Makes a loss with kinks smooth by asking for every item's gradient at a randomly "
-        "moved point, and runs filtered gradients on that. The moves are fresh in "
-        "every step, one an item, and their error averages out over the items. They do not depend "
-        "on the data, so that privacy is that of the accelerated method.",
-        steps=(
-            r"Choose the radius r of the moves from the setting (1 % to 5 % of the diameter).",
-            r"Take every item's gradient at $x+y$, y fresh and uniform on the ball of radius r: "
-            r"the gradient of a loss that is $L\sqrt d/r$-smooth and at most $Lr$ above.",
-            "Average a user's items; then test, filter, noise and AC-SA step as in the accelerated "
-            "method.",
-        ),
-        assumptions=(
-            LIPSCHITZ.replace("Lipschitz losses.", "Lipschitz losses, kinks allowed."),
-            IID,
-        ),
-        privacy=Proof(sensitivity=SENSITIVITY, mechanism=STEPS_NOISE, composition=SHARED),
-        smooth="nothing",
-        order=r"O(Tnmd + Tn^2d)",
-        cost="T passes over the items of a phase's users.",
-        when="For losses with kinks and a thousand items per user or more.",
-        pitfalls=(
-            FEW,
-            "The theorem's radius means thousands of passes; the practical one is a "
-            "compromise between smoothing bias and steps.",
-        ),
-        errata=(
-            PRINTED,
-            "Lemma D.1's sandwich of the smoothed loss is reversed: it lies above the loss.",
-            r"Theorem D.3 drops the term $n^{3/4}m^{3/2}\varepsilon^{-1/2}$ of its gradient count, "
-            r"and its proof's regulariser lacks a factor $L/R$ and the private term.",
-        ),
-        example=FILTERED
-        | {
-            "problem": "absolute",
-            "distribution": "student-t",
-            "methods": ("user.clipped-means", "user.accelerated-nonsmooth"),
-            "grid": (10.0, 30.0),
-            "m": 10,
-            "trials": 2,
-        },
     )
     colour = "magenta"
     symbol = "star"

@@ -7,23 +7,11 @@ from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import halving_layouts
 from dpsco_core.methods.user.base import approximate_budget, user_level
-from dpsco_core.methods.user.sentences import (
-    FEW,
-    FILTER_WEIGHTS,
-    FILTERED,
-    IID,
-    LIPSCHITZ,
-    PRINTED,
-    SENSITIVITY,
-    SHARED,
-    STEPS_NOISE,
-)
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -68,39 +56,6 @@ class UserAccelerated(FilteredGradients):
         caveat="A phase needs some thousand users at epsilon = 1 for its test; with fewer it does "
         "not run. Its noise falls with m; below about a thousand items per user clipped means have "
         "less. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Accelerated descent in which every user's mean gradient is a point, and all points "
-        "agree the better the more items per user has. Each step tests that they agree, leaves out "
-        "those that do not, and adds noise as small as their spread, which is L/√m in place of L. "
-        "Phases on disjoint users halve in size and trust their start more and more.",
-        steps=(
-            r"Choose phases, steps T, regularisers $\lambda_i$ and $\tau\approx3L/\sqrt m$ from "
-            "the setting.",
-            "At every step take each user's mean gradient at the present point.",
-            r"Score: how many pairs are within $2\tau$; if the noisy test fails, the whole run "
-            "ends at the last private point.",
-            "Filter: " + FILTER_WEIGHTS,
-            r"Release the mean by weights with Gaussian noise, add the gradient of "
-            r"$\frac{\lambda_i}2\|x-x_{i-1}\|^2$, and make a step of AC-SA.",
-            "The next phase starts where this one ended, with users of its own.",
-        ),
-        assumptions=(LIPSCHITZ, "Smooth losses (acceleration).", IID),
-        privacy=Proof(sensitivity=SENSITIVITY, mechanism=STEPS_NOISE, composition=SHARED),
-        smooth="every loss",
-        order=r"O(Tnmd + Tn^2d)",
-        cost="T passes over the items of a phase's users; distances only of pairs that the "
-        "triangle inequality leaves in doubt, at worst all n².",
-        when="With a thousand items per user or more: its noise falls like 1/√m where that of "
-        "clipped means stays.",
-        pitfalls=(FEW, "Below about a thousand items per user clipped means need less noise."),
-        errata=(
-            PRINTED,
-            "The filter uses the score's radius, and not twice that as Algorithm 1's does, so that "
-            "two thirds of the points need not be kept; the constant is repaired.",
-            "The last sum of Theorem 3.2's number of gradients can be a minimum.",
-        ),
-        example=FILTERED,
     )
     colour = "violet"
     symbol = "square"

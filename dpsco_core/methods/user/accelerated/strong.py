@@ -8,7 +8,6 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import least_count, smallest
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
 from dpsco_core.methods.user.accelerated.plans import planned, practical_plan, printed_phases
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
@@ -24,16 +23,6 @@ from dpsco_core.methods.user.accelerated.schedule import (
 from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.methods.user.sentences import (
-    FEW,
-    FILTERED,
-    IID,
-    LIPSCHITZ,
-    PRINTED,
-    SENSITIVITY,
-    SHARED,
-    STEPS_NOISE,
-)
 from dpsco_core.problems.base import Setting
 
 STAGE_PHASES = 2  # the phases of each stage of the theory tuning
@@ -78,45 +67,6 @@ class UserAcceleratedStrong(FilteredGradients):
         problems=("quadratic",),
         rate="upper.user.accelerated-strong",
         caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
-    )
-    story = Story(
-        what="Filtered gradients for losses that are strongly convex, in stages. "
-        "Strong convexity says that a good answer is close to the minimiser, so that every stage "
-        "may trust its start more than the one before. Each stage has users of its own.",
-        steps=(
-            r"Choose stages, phases, steps and $\tau$ from the setting: the least modelled risk.",
-            "Run filtered gradients on the users of stage 1.",
-            r"Every further stage starts where the last one ended, with a larger regulariser, for "
-            r"$D_{j+1}=\min\{D_j,\sqrt{D_*D_j}\}$ in the place of the diameter (theory).",
-            "Return the last point.",
-        ),
-        assumptions=(
-            "Strongly convex and smooth losses for every item: in the catalogue, the quadratic.",
-            LIPSCHITZ,
-            IID,
-        ),
-        privacy=Proof(
-            sensitivity=SENSITIVITY,
-            mechanism=STEPS_NOISE,
-            composition=SHARED + " So do stages.",
-        ),
-        smooth="every loss",
-        order=r"O(Tnmd + Tn^2d)",
-        cost="T passes over the items of a stage's users; it may take many more steps than the "
-        "convex version.",
-        when="For the quadratic loss with a thousand items per user or more.",
-        pitfalls=(FEW, "A stage has a part of the users only, and a test of its own to pay for."),
-        errata=(
-            PRINTED,
-            "The set must not be shrunk between stages: the distance is bounded in mean square "
-            "only.",
-        ),
-        example=FILTERED
-        | {
-            "methods": ("user.clipped-means", "user.accelerated-strong"),
-            "grid": (100.0, 1000.0, 10000.0),
-            "trials": 2,
-        },
     )
     stage = replace(FilteredGradients.stage, problem="quadratic")
     colour = "teal"

@@ -2,24 +2,12 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.problems.base import Setting
-
-USERS_OVER_M: dict[str, Any] = {
-    "methods": ("mean.sample", "user.mean-group", "user.mean-clipped", "user.mean-adaptive"),
-    "n": 2000,
-    "d": 10,
-    "m": 16,
-    "axis": "m",
-    "grid": (1.0, 4.0, 16.0, 64.0, 256.0),
-    "trials": 5,
-}
-SAME_NUMBER = "Every user has the same number m of records, which is public."
 
 
 def check_user_rows(sample: UserRows, setting: Setting) -> None:

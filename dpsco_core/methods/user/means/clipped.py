@@ -16,13 +16,9 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.clipped import SimpleClipping, practical_radius
-from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import ClippedMean
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
-    SAME_NUMBER,
-    USERS_OVER_M,
     of_user_means,
     user_means,
 )
@@ -73,46 +69,6 @@ class UserMeanClipped(MeanMethod):
         pure_form=True,
         level="user",
         rate="upper.user.mean-clipped-run",
-    )
-    story = Story(
-        what="Averages each user's records first. The mean of m records is nearer to the truth "
-        "than one of them, by the root of m, so that a smaller ball holds it and less noise hides "
-        "it. The ball is around 0: it must also hold the bound on the true mean, which m does not "
-        "make smaller.",
-        steps=(
-            r"Average: $\bar X_i=\frac1m\sum_jX_{ij}$ for every user i.",
-            r"Choose R as simple clipping does for n records whose moment is that of a user's "
-            r"mean: $\|\bar X_{ik}-\mu_k\|_p\le\sqrt{(p-1)/m}\,\|X_{ik}-\mu_k\|_p$.",
-            r"Clip: $Y_i=\min\{1,R/\|\bar X_i\|\}\,\bar X_i$; one that is not finite counts as 0.",
-            r"Return $\frac1n\sum_iY_i+N(0,\sigma^2I_d)$ with "
-            r"$\sigma=\frac{2R}{n\sqrt{2\rho}}$; under a pure budget with noise of density "
-            r"$\propto e^{-\varepsilon n\|z\|/(2R)}$.",
-        ),
-        assumptions=(
-            "A bounded p-th moment of a record; a user's records are independent. Privacy needs "
-            "neither.",
-            KNOWN_SET,
-            SAME_NUMBER,
-        ),
-        privacy=Proof(
-            sensitivity=r"A user's average depends on that user alone, and clipped it lies in a "
-            r"ball of radius R whatever the records are. Replacing all of them moves the result by "
-            r"at most $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP for a user, for every R. Noise whose density falls like "
-            r"$e^{-\varepsilon\|z\|/\Delta_2}$ is $\varepsilon$-DP.",
-            composition="There is one release, so it gets the whole budget.",
-        ),
-        smooth="no loss",
-        order=r"O(nmd)",
-        cost="One pass over all records.",
-        when="When the true mean is known to be near 0 and users have several records.",
-        pitfalls=(
-            "From some m on its noise is that of the bound on the mean: centre the data, or take "
-            "the adaptive method, which finds a centre privately.",
-            "One wild record carries its user's whole average out of the ball.",
-        ),
-        example=USERS_OVER_M,
     )
     stage = Stage(
         at_once=True,

@@ -9,10 +9,8 @@ from dpsco_core.methods.average import MeanMethod
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
-from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import Stage
-from dpsco_core.methods.story import Proof, Story
-from dpsco_core.methods.user.means.base import SAME_NUMBER, USERS_OVER_M, check_user_rows
+from dpsco_core.methods.user.means.base import check_user_rows
 from dpsco_core.problems.base import Setting
 
 
@@ -39,32 +37,6 @@ class UserMeanGroup(MeanMethod):
         privacy="zcdp",
         level="user",
         rate="upper.user.mean-group-run",
-    )
-    story = Story(
-        what="Treats every record by itself: shrinks those that are longer than R, averages all of "
-        "them, and adds noise that hides the m records of one user together. The noise is as large "
-        "as if each user had one record only; more records help the sampling error alone.",
-        steps=(
-            "Choose R from the number of users, d, the moment and the budget.",
-            r"Clip every record: $Y_{ij}=\min\{1,R/\|X_{ij}\|\}\,X_{ij}$; one that is not finite "
-            r"counts as 0.",
-            r"Average all: $\bar Y=\frac1{nm}\sum_{i,j}Y_{ij}$.",
-            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
-        ),
-        assumptions=("A bounded p-th moment of a record.", KNOWN_SET, SAME_NUMBER),
-        privacy=Proof(
-            sensitivity=r"A replaced user has m records, each of which moves the average by at "
-            r"most $2R/(nm)$: together at most $\Delta_2=2R/n$.",
-            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
-            r"coordinate is $\rho$-zCDP for a user, for every R.",
-            composition="There is one release, so it gets the whole budget.",
-        ),
-        smooth="no loss",
-        order=r"O(nmd)",
-        cost="One pass over all records.",
-        when="As the baseline: what is lost where a user's records are not averaged first.",
-        pitfalls=("Its noise does not fall with the number of records a user has.",),
-        example=USERS_OVER_M,
     )
     stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "orange"

@@ -1,0 +1,57 @@
+"""Methods are made of parts: few of them run by themselves, and the ledger has few doors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dpsco_core.privacy.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "dpsco_core/methods").rglob("*.py")]
+# The numbers only fall. A `release` is that of the protocol, of a kind of plan, or of a method that
+# fits none: private SGD, the two looks, and the two solvers. So it is with plans, with their base.
+MOST = {"paths": 1, "plans": 8, "releases": 8}
+
+
+def kinds(source: str) -> Iterator[str]:
+    """Yield what a module has of the things that are counted."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.keyword) and node.arg == "iterates":
+            yield "paths"
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Plan"):
+            yield "plans"
+        if isinstance(node, ast.FunctionDef) and node.name == "release":
+            yield "releases"
+
+
+def count(sources: Iterable[str]) -> dict[str, int]:
+    names = [kind for source in sources for kind in kinds(source)]
+    return {kind: names.count(kind) for kind in MOST}
+
+
+def test_few_methods_have_a_loop_a_plan_or_a_release_of_their_own() -> None:
+    assert len(SOURCES) > 90
+    counts = count(SOURCES)
+    assert all(counts[kind] <= most for kind, most in MOST.items()), counts
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("Release(value=w, ledger=ledger, iterates=path)", "paths"),
+        ("class WalkedPlan(Plan):\n    radius: float", "plans"),
+        ("class Walked:\n    def release(self, rows, plan, ledger, rng): ...", "releases"),
+    ],
+)
+def test_one_more_is_counted(source: str, kind: str) -> None:
+    assert count([source]) == dict.fromkeys(MOST, 0) | {kind: 1}
+
+
+def test_the_ledger_has_few_ways_to_release() -> None:
+    public = {name for name in vars(Ledger) if not name.startswith("_")}
+    assert {"release", "open", "disjoint"} < public
+    assert len(public - set(Ledger.__dataclass_fields__)) <= 8
