@@ -31,3 +31,23 @@ LIPSCHITZ = (
     "records) into a ball, and minimises the risk of those: a bias that does not fall with n."
 )
 CONVEX_SET = "A convex set that is bounded and can be projected on."
+ALLOCATED_SENSITIVITY = (
+    r"A record enters the sum of one step, and a replaced one stays there: it moves that sum by at "
+    r"most $\Delta_2=2C$. The sum is divided by the public $n/T$, never by how many records it has."
+)
+ALLOCATED_MECHANISM = (
+    r"Gaussian noise on every sum. Which step is a record's own is secret, so that both laws are "
+    r"averages over T steps: $\frac1T\sum_te^{sz_t}$ against $\frac1T\sum_te^{-sz_t}$, "
+    r"$s=C/\sigma$, at worst. Their δ at ε is computed by one Fourier transform, every rounding "
+    r"upwards, and σ is the least that the budget allows."
+)
+ALLOCATED_LEDGER = (
+    r"All steps are one entry, $(\varepsilon,\delta)$-DP together, though each may depend on what "
+    r"the earlier ones released. In zCDP there is nearly nothing to gain, and such a budget is "
+    "refused."
+)
+ALLOCATED_PITFALLS = (
+    "A shuffle into batches of equal size is another sampler, and this proof is not about it: the "
+    "places of two records depend on each other there.",
+    "The steps of the records, and how many each step has, must never be released.",
+)
