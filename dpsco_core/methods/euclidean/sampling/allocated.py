@@ -59,9 +59,9 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
 
 
 def best_count(setting: Setting) -> int:
-    r"""Return the steps of `COUNTS` whose bound is least, with a model of their noise.
+    r"""Return the steps of `COUNTS` of which a model of the risk expects least.
 
-    The bound is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
+    It is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
     :math:`\sigma` the noise over the norm of a gradient.
     """
     n, d = setting.n, setting.d
