@@ -65,8 +65,9 @@ OTHER_DRAWS = {
     # Records, users and groups in a secret random order, or some of them: sampling.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
-    ("dpsco_core.methods.euclidean.allocated", "integers"),
     ("dpsco_core.methods.access", "permutation"),
+    ("dpsco_core.methods.access", "integers"),
+    ("dpsco_core.methods.access", "random"),
     ("dpsco_core.methods.mean.groups", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.

@@ -295,6 +295,25 @@ PRESETS: tuple[Preset, ...] = (
         ),
     ),
     Preset(
+        name="One step a record: an eighth of the noise",
+        card="Private SGD in one pass, twice: in a secret order, and with one random step for each "
+        "record. At ε = 0.1 the random step needs an eighth of the noise.",
+        look_for="Both private lines are one pass of SGD, with proven noise for replacing a "
+        "record. In a secret random order the noise on a gradient is 18 times its length at "
+        "ε = 0.1. Where each record takes one of many steps, at random and in secret, it is 2.3 "
+        "times its length: an eighth. Read the lines across: the error of one random step at "
+        "ε = 0.1 is below that of the secret order at ε = 5.",
+        scenario=replace(
+            SWEEP,
+            problem="huber",
+            n=1000,
+            d=10,
+            axis="epsilon",
+            grid=GRID_EPSILON[1:],
+            methods=("sco.erm", "sco.private-sgd", "sco.private-sgd-allocated"),
+        ),
+    ),
+    Preset(
         name="Non-smooth: absolute",
         card="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
         "says so; clipped gradients does not mind the kinks and comes near the grey line.",

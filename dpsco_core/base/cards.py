@@ -140,6 +140,19 @@ BU_2023 = _paper(
     "Zhiqi Bu, Yu-Xiang Wang, Sheng Zha, George Karypis",
     "NeurIPS 2023",
 )
+ABADI_2016 = _paper(
+    "Abadi et al. 2016",
+    "Deep Learning with Differential Privacy",
+    "Martín Abadi, Andy Chu, Ian Goodfellow, H. Brendan McMahan, Ilya Mironov, Kunal Talwar, "
+    "Li Zhang",
+    "CCS 2016",
+)
+FELDMAN_SHENFELD_2025 = _paper(
+    "Feldman-Shenfeld 2025",
+    "Privacy Amplification by Random Allocation",
+    "Vitaly Feldman, Moshe Shenfeld",
+    "arXiv 2502.08202",
+)
 TALWAR_2014 = _paper(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "

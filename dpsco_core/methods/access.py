@@ -172,6 +172,86 @@ class BatchesInOrder(Access):
         return step_records
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoissonSamples(Access):
+    """Step t sees a Poisson sample: every record with one probability, by itself, in secret.
+
+    How many records a sample has is a part of the secret, and may be 0.
+    """
+
+    rate: float  # the probability with which a step takes a record
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        """Return how many rows a step gets in the mean."""
+        return max(1, round(self.rate * setting.n))
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        """Return how many gradients all the steps take in the mean."""
+        return round(steps * self.rate * setting.n)
+
+    def passes(self, steps: int) -> float:
+        return steps * self.rate
+
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
+        def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            places = poisson_sample(sample.n, self.rate, rng)
+            return Selected(rows=sample.gradients(w), places=places), ledger
+
+        return step_records
+
+
+def poisson_sample(n: int, rate: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the positions of a fresh sample, in which each of n records is with one probability.
+
+    It is independent of the data and of all other samples; privacy is void if it is released.
+    """
+    return np.flatnonzero(rng.random(n) < rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocatedRecords(Access):
+    """Step t sees the records that are allocated to it: each takes one step, drawn in secret.
+
+    How many records a step has is a part of the secret, and may be 0.
+    """
+
+    def rows(self, setting: Setting, steps: int) -> int:
+        """Return how many rows a step gets in the mean, rounded down."""
+        return setting.n // steps
+
+    def gradients(self, setting: Setting, steps: int) -> int:
+        return setting.n
+
+    def passes(self, steps: int) -> float:
+        return 1
+
+    def open(
+        self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
+    ) -> StepRecords:
+        order, sizes = allocated_order(sample.n, steps, rng)
+        ends = np.cumsum(sizes)
+
+        def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            places = order[ends[t] - sizes[t] : ends[t]]
+            return Selected(rows=sample.gradients(w), places=places), ledger
+
+        return step_records
+
+
+def allocated_order(
+    n: int, steps: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the records in the order of their steps, (n,), and how many each step has, (T,).
+
+    Every record takes one step, uniformly, and independently of all others.
+    """
+    chosen = rng.integers(steps, size=n).astype(np.intp)
+    sizes = np.bincount(chosen, minlength=steps).astype(np.int64)
+    return np.argsort(chosen, kind="stable"), sizes
+
+
 class Batched(Protocol):
     """A phase whose steps see a batch each, one after the other."""
 

@@ -34,6 +34,7 @@ LARGEST_EPSILON = 20.0  # beyond, one step's guarantee is all that is used
 LARGEST_SHIFT = 5.0  # largest C / sigma that a grid can hold
 # What transforms of doubles may lose, for each step relative to the answer; measured at most 4e-13.
 ROUNDING = 1e-12
+QUICK_POINTS = 15  # for a method that is planned while a visitor waits
 TINY = 1e-15  # where delta is far below anything that is asked for
 
 
@@ -117,7 +118,9 @@ def allocation_delta(
 
 
 @lru_cache(maxsize=1024)
-def allocate_steps(steps: int, epsilon: float, delta: float) -> AllocatedSteps:
+def allocate_steps(
+    steps: int, epsilon: float, delta: float, points: int | None = None
+) -> AllocatedSteps:
     r"""Return the least noise such that random allocation to `steps` is (epsilon, delta)-DP.
 
     Parameters
@@ -126,6 +129,9 @@ def allocate_steps(steps: int, epsilon: float, delta: float) -> AllocatedSteps:
         T, from 1 to 100,000; fixed before the data are seen.
     epsilon, delta : float
         The target; epsilon in (0, 1e6], delta in (0, 1).
+    points : int, optional
+        That of `allocation_delta`. `QUICK_POINTS` take a tenth of the time, for up to 0.01 % more
+        noise.
 
     Examples
     --------
@@ -135,7 +141,7 @@ def allocate_steps(steps: int, epsilon: float, delta: float) -> AllocatedSteps:
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
     most = math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
-    noise = _least_noise(steps, epsilon, delta, most)
+    noise = _least_noise(steps, epsilon, delta, most, points or _points(steps))
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
 
 
@@ -148,13 +154,12 @@ def _simple_rho(steps: int, s: float) -> float:
     return 2 * s * s if steps == 1 else s * s
 
 
-def _least_noise(steps: int, epsilon: float, delta: float, most: float) -> float:
+def _least_noise(steps: int, epsilon: float, delta: float, most: float, points: int) -> float:
     """Return a noise multiplier of at most `most` whose delta is at most `delta`."""
     low, high = math.log(1 / LARGEST_SHIFT), math.log(most)
     if steps == 1 or epsilon > LARGEST_EPSILON or low >= high:
         return most
     least_valid = high
-    points = _points(steps)
 
     def excess(log_noise: float, points: int) -> float:
         nonlocal least_valid

@@ -16,6 +16,7 @@ MechanismName = Literal[
     "exponential",
     "shuffled gaussian",
     "allocated gaussian",
+    "poisson gaussian",
     "objective perturbation",
     "pure objective perturbation",
     "generalized gaussian",
@@ -53,6 +54,9 @@ class Entry:
     # the number of a partition of the records and of the block that the release reads; see
     # `Ledger.disjoint`
     part: tuple[int, int] | None = None
+    # How many releases it accounts for. It is more than 1 only where they are (epsilon, delta)-DP
+    # together, and a record may be in several of them.
+    releases: int = 1
     # K and n if the release reads fresh secret batches of K of the n records of its part
     batch: tuple[int, int] | None = None
 
@@ -78,6 +82,7 @@ PURE = ("laplace", "spherical laplace", "pure objective perturbation")
 APPROXIMATE = (
     "shuffled gaussian",
     "allocated gaussian",
+    "poisson gaussian",
     "shuffled generalized gaussian",
     "objective perturbation",
     "noisy test",

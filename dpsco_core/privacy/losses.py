@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its `optimize` and `signal` are imported on first use
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 
@@ -260,7 +260,9 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
         logs = np.log(weights)
 
     def log_moment(rate: float) -> float:
-        return float(logsumexp(logs + rate * losses))
+        exponents = logs + rate * losses
+        peak = float(exponents.max())
+        return peak + math.log(float(np.exp(exponents - peak).sum()))
 
     largest = LARGEST_RATE / max(float(np.abs(losses).max()), 1e-300)
     rate = float(

@@ -12,6 +12,7 @@ record is *not* that for replacing it.
 """
 
 import math
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -24,6 +25,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count, check_positive
+from dpsco_core.privacy.entries import Entry, approximate_entry
 from dpsco_core.privacy.losses import LossLaw, normal_masses, repeated_delta
 
 Neighbours = Literal["replace-one", "add-remove"]
@@ -42,6 +44,59 @@ LEAST_NOISE, MOST_NOISE = 0.2, 1e6
 NOISE_ACCURACY = 1e-4
 EPSILON_ACCURACY = 1e-7
 LARGEST_EPSILON = 300.0  # a larger one is as good as none
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoissonSteps:
+    """A certified sequence: `steps` steps, each on a Poisson sample of the records.
+
+    Make one with `sample_steps`, never by hand.
+    """
+
+    steps: int  # number T of steps
+    rate: float  # q, the probability with which a step takes a record
+    # standard deviation of the noise on a sum over the largest norm of one record's contribution;
+    # neighbours move a sum by up to twice that norm
+    noise_multiplier: float
+    # the guarantee of the whole sequence, if one record is replaced
+    epsilon: float
+    delta: float
+
+    def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
+        """Return what a ledger records of steps of `size` coordinates each."""
+        check_positive("largest_norm", largest_norm)
+        cost = (self.epsilon, self.delta)
+        noise_std = self.noise_multiplier * largest_norm
+        entry = approximate_entry(
+            "poisson gaussian", label, 2 * largest_norm, noise_std, size, cost
+        )
+        return replace(entry, releases=self.steps)
+
+
+def sample_steps(rate: float, steps: int, epsilon: float, delta: float) -> PoissonSteps:
+    """Return steps on Poisson samples that are (epsilon, delta)-DP if one record is replaced.
+
+    Parameters
+    ----------
+    rate : float
+        q, in (0, 1); fixed before the data are seen, as T is.
+    steps : int
+        T.
+    epsilon, delta : float
+        The target; epsilon in (0, 1e6], delta in (0, 1).
+
+    Examples
+    --------
+    >>> round(sample_steps(0.1, 200, 1.0, 1e-6).noise_multiplier, 2)
+    11.95
+    """
+    return PoissonSteps(
+        steps=steps,
+        rate=rate,
+        noise_multiplier=poisson_noise_multiplier(rate, steps, epsilon, delta),
+        epsilon=epsilon,
+        delta=delta,
+    )
 
 
 def poisson_epsilon(

@@ -78,6 +78,8 @@ SENSITIVITY: dict[str, Formula] = {
     "sco.ftrl": an_encoding,
     "sco.automatic": clipped,
     "sco.quantile": lambda run, point: 2 * run["first_radius"] / point.n,
+    "sco.dp-sgd": one_gradient,
+    "sco.private-sgd-allocated": one_gradient,
     "sco.objective-perturbation": one_gradient,
     "sco.objective-perturbation-strong": lambda run, point: 2 * run["feature_bound"] / point.n,
     "lp.regularized-mirror-descent": lambda run, point: math.sqrt(point.d) * clipped(run, point),
@@ -90,6 +92,10 @@ SENSITIVITY: dict[str, Formula] = {
     ),
     "lp.euclidean-reduction": lambda run, point: 2 * run["truncation_level"],
     "lp.noisy-mirror-descent": one_gradient,
+    "lp.mirror-descent-allocated": lambda run, point: (
+        math.sqrt(point.d) * 2 * run["truncation_level"]
+    ),
+    "lp.noisy-mirror-descent-allocated": one_gradient,
 }
 
 

@@ -222,7 +222,8 @@ def check_books(tape: Tape) -> None:
             if d.steps:
                 steps.add(id(d.entry))
     for key, numbers in drawn.items():
-        room = known[key].size * (known[key].disjoint_blocks if key in steps else 1)
+        together = known[key].disjoint_blocks * known[key].releases
+        room = known[key].size * (together if key in steps else 1)
         assert numbers <= room, f"{numbers} numbers, and {room} are booked"
     # A test has a noise for each score, and one for its threshold.
     assert tests <= sum(e.size + 1 for e in booked(tape) if e.mechanism == "noisy test")

@@ -20,8 +20,10 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.euclidean import allocated, private_sgd
+from dpsco_core.methods import sampled
+from dpsco_core.methods.euclidean import private_sgd
 from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.sampling import allocated
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import (
     Exponential,
@@ -278,7 +280,8 @@ class _Watch:
         def kept(exact: Array) -> Array:
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
-            self.tape.statistics.append(Statistic(np.array(exact), entry, norm, block=place))
+            block = place if entry.releases == 1 else None  # a record may be in several steps
+            self.tape.statistics.append(Statistic(np.array(exact), entry, norm, block=block))
             if self.blind:
                 return np.zeros_like(exact)
             if self.replay is not None:
@@ -287,7 +290,8 @@ class _Watch:
             return exact
 
         one, many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
-        step = allocated.step_sum
+        step, selected = allocated.step_sum, sampled.selected_sum
+        patch.setattr(sampled, "selected_sum", lambda *a: kept(selected(*a)))
         patch.setattr(allocated, "step_sum", lambda *a: kept(step(*a)))
         patch.setattr(private_sgd, "clipped_gradient", lambda *a: kept(one(*a)))
         patch.setattr(lp_mirror, "truncated_sum", lambda *a: kept(many(*a)))

@@ -44,8 +44,11 @@ GUIDE = """
    - A loss and a pure budget: {sco_pure_objective_perturbation} where there are few parameters,
      {sco_output_perturbation} otherwise.
    - Each record may be seen once: {sco_ftrl}, whose noise cancels from step to step.
-   - A model trained with DP-SGD, as in Opacus: by default it clips each record's gradient at a
-     fixed norm, as {sco_clipped} do. {sco_automatic} and {sco_quantile} need no such norm; on
+   - One pass under (ε, δ): {sco_private_sgd_allocated}. Which step is a record's own is secret, and
+     hides it better than a secret order does.
+   - A model trained with DP-SGD, as in Opacus: {sco_dp_sgd}, with the same minibatches and the
+     same noise. It clips each record's gradient at a fixed norm, as {sco_clipped} do on all
+     records. {sco_automatic} and {sco_quantile} need no such norm; on
      skewed data both have an error that no number of records lowers.
 """
 

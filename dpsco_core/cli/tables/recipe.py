@@ -8,7 +8,8 @@ from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 MULTIPLIER = (
     "noise_multiplier is the noise on the sum over the clip radius R, as Opacus has it. A record "
     "that is replaced moves the sum by up to 2R, one that is added or removed by up to R: for the "
-    "same budget the multiplier under add/remove is half of that under replace-one."
+    "same budget the multiplier under add/remove is half of that under replace-one. On Poisson "
+    "samples each of the two has its own accountant, and neither is half of the other."
 )
 CHOSEN = "the radius is chosen in the run, by private releases: on your records it will be another."
 

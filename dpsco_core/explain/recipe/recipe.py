@@ -16,6 +16,7 @@ from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.recipe.ledgers import Account, Spending, account
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.privacy.entries import MechanismName
+from dpsco_core.privacy.poisson import poisson_noise_multiplier
 from dpsco_core.runs.store import budget_fields
 from dpsco_core.scenario import Scenario
 
@@ -30,7 +31,13 @@ CLIPS = {
 }
 SHRUNK = "bound on a gradient, which follows from shrunk records"  # the radius beside that bound
 # Gaussian noise, whose l2 sensitivity its entry states.
-EUCLIDEAN = ("gaussian", "shuffled gaussian", "allocated gaussian", "tested gaussian")
+EUCLIDEAN = (
+    "gaussian",
+    "shuffled gaussian",
+    "allocated gaussian",
+    "poisson gaussian",
+    "tested gaussian",
+)
 SHUFFLED = ("shuffled gaussian", "allocated gaussian", "shuffled generalized gaussian")
 # Noise of so many times its sensitivity costs the same whatever the sensitivity is.
 SCALED = ("gaussian", "laplace", "spherical laplace", "generalized gaussian")
@@ -42,6 +49,7 @@ ACCOUNTANTS: Mapping[MechanismName, str] = {
     "exponential": "choices by exponential mechanisms count with their dominating pairs",
     "shuffled gaussian": "amplification by shuffling, of all steps together",
     "allocated gaussian": "random allocation, of all steps together",
+    "poisson gaussian": "Poisson sampling, of all steps together",
     "shuffled generalized gaussian": "amplification by shuffling, of all steps together",
     "objective perturbation": "epsilon and delta of the noisy objective",
     "pure objective perturbation": "epsilon of the noisy objective",
@@ -65,6 +73,8 @@ class NoisyRelease:
     length: float | None = None
     batch: int | None = None  # so many records are in it
     is_mean: bool = False  # whether it is their mean, rather than their sum
+    # Where sampling hides a record, what an accountant of its own asks for under add/remove.
+    sampled_add_remove: float | None = None
 
     @property
     def over_sensitivity(self) -> float:
@@ -98,7 +108,10 @@ class NoisyRelease:
 
         A record that is replaced moves the sum by up to twice its length, one that comes or goes by
         its length. None where the proof is of a replaced record: amplification, tests, choices.
+        On Poisson samples it is no half, and has an accountant of its own.
         """
+        if self.sampled_add_remove is not None:
+            return self.sampled_add_remove
         full = self.noise_multiplier
         return full / 2 if full is not None and self.mechanism in SCALED else None
 
@@ -250,8 +263,18 @@ def _releases(
             sensitivity=spending.sensitivity,
             noise=spending.noise,
             share=spending.share,
+            sampled_add_remove=_sampled_add_remove(point.budget, spending, diagnostics),
         )
         yield next(_as_sums(release, lengths, batches), release)
+
+
+def _sampled_add_remove(
+    budget: Budget, spending: Spending, diagnostics: Mapping[str, float]
+) -> float | None:
+    if spending.mechanism != "poisson gaussian" or not isinstance(budget, ApproxDP):
+        return None
+    rate, steps = diagnostics["sampling_rate"], int(diagnostics["steps"])
+    return poisson_noise_multiplier(rate, steps, budget.epsilon, budget.delta, "add-remove")
 
 
 def _as_sums(
@@ -348,6 +371,8 @@ def _sampling(spendings: Sequence[Spending], is_of_users: bool, is_once: bool) -
     if not spendings:
         return ""
     people = "users" if is_of_users else "records"
+    if any(spending.mechanism == "poisson gaussian" for spending in spendings):
+        return f"a secret Poisson sample at every step: each of the {people} by itself"
     if any(spending.mechanism in SHUFFLED for spending in spendings):
         return f"{people} in a secret random order, each at one step"
     if any(spending.batch is not None for spending in spendings):

@@ -45,6 +45,7 @@ def _only_release(recipe: Recipe) -> NoisyRelease | None:
         return None
     [release] = recipe.releases
     is_gaussian = release.mechanism == "gaussian" and release.label == ClippedMean.label
+    is_gaussian |= release.mechanism == "poisson gaussian"
     is_whole = release.batch == recipe.batch  # not the batch of one of several groups
     is_clipped = release.length == recipe.clips["clip_radius"] and not recipe.clips.keys() & SHRINKS
     return release if is_gaussian and is_whole and is_clipped else None
@@ -92,6 +93,8 @@ def _rho(release: NoisyRelease) -> float:
 
 
 def _opacus(recipe: Recipe, release: NoisyRelease) -> str:
+    if release.mechanism == "poisson gaussian":
+        return _sampled_opacus(recipe, release)
     if not _is_full_descent(recipe, release):
         return ""
     return (
@@ -111,6 +114,27 @@ model, optimizer, data_loader = PrivacyEngine().make_private(
 )
 # Opacus counts neighbours that add or remove a record: for the same budget under these,
 # noise_multiplier={release.add_remove_multiplier!r}, the half."""
+    )
+
+
+def _sampled_opacus(recipe: Recipe, release: NoisyRelease) -> str:
+    return (
+        _head(recipe, "Written from the source of Opacus 1.6, not run.")
+        + f"""from opacus import PrivacyEngine
+
+# optimizer: SGD with lr = {recipe.step_size:.6g}; data_loader: batch_size = {release.batch}, of
+# which Opacus takes the sampling rate alone. {recipe.steps} steps in all. Project the weights
+# after each; the answer is the average of the last {recipe.averaged} points.
+model, optimizer, data_loader = PrivacyEngine().make_private(
+    module=model,
+    optimizer=optimizer,
+    data_loader=data_loader,
+    noise_multiplier={release.noise_multiplier!r},
+    max_grad_norm={release.length!r},
+    poisson_sampling=True,
+)
+# The epsilon that Opacus prints is for a record that is added or removed, and is smaller. For the
+# same budget under these neighbours, noise_multiplier={release.add_remove_multiplier!r}."""
     )
 
 

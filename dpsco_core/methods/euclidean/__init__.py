@@ -20,6 +20,8 @@ from dpsco_core.methods.euclidean.perturbation.pure_objective import PureObjecti
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.quantile import QuantileDescent
+from dpsco_core.methods.euclidean.sampling.dp_sgd import MinibatchDescent
+from dpsco_core.methods.euclidean.sampling.one_random_step import PrivateSgdAllocated
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
@@ -44,6 +46,8 @@ EUCLIDEAN_OPTIMISERS: tuple[type[Method], ...] = (
     OutputPerturbation,
     PureObjectivePerturbation,
     FreshBatches,
+    MinibatchDescent,
+    PrivateSgdAllocated,
 )
 
 __all__ = [
@@ -56,12 +60,14 @@ __all__ = [
     "Erm",
     "FreshBatches",
     "IterativeDescent",
+    "MinibatchDescent",
     "NoisyGradientDescent",
     "ObjectivePerturbation",
     "ObjectivePerturbationStrong",
     "OutputPerturbation",
     "PhasedSgd",
     "PrivateSgd",
+    "PrivateSgdAllocated",
     "PureObjectivePerturbation",
     "QuantileDescent",
     "Sgd",

@@ -1,9 +1,8 @@
 """One-pass private SGD for non-smooth losses: Arora, Marinov and Ullah (2020), Algorithm 1."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,10 @@ from scipy.special import digamma
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.parsing import one_of, whole
-from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror
-from dpsco_core.methods.access import check_sample
+from dpsco_core.methods.access import allocated_order, check_sample
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.euclidean.allocated import allocated, allocated_order, run_allocated
 from dpsco_core.methods.euclidean.certificates import certified_steps
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -25,6 +22,8 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_gradient,
     lipschitz_losses,
 )
+from dpsco_core.methods.euclidean.sampling.allocated import allocated, run_allocated
+from dpsco_core.methods.euclidean.sampling.moving import Move, MovingPotential
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
@@ -42,30 +41,11 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 from dpsco_core.statements.arora import theorem_4_step
 
-Move = Callable[[Vector, Vector], Vector]
 Sampling = Literal["printed", "allocated"]
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 NOISE_ELEMENTS = 100_000  # elements drawn at once
 EUCLIDEAN = 2.0
-
-
-class MovingPotential(Protocol):
-    """A potential by which points are moved, in place of the square: see `methods.lq.noisy`."""
-
-    @property
-    def start(self) -> Vector:
-        """The first point."""
-        ...
-
-    @property
-    def mirror(self) -> PowerMirror:
-        """Its map."""
-        ...
-
-    def move(self, constraint: ConstraintSet) -> Move:
-        """Return the step on a set."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +135,15 @@ class RecordByRecord(PrivateMethod):
         start, move = (None, None) if own is None else (own.start, own.move(sample.constraint))
         if plan.allocated_steps:
             descended = run_allocated(
-                losses, order, idle, steps, rng, plan.step_size, plan.losses.lipschitz
+                losses,
+                order,
+                idle,
+                steps,
+                rng,
+                plan.step_size,
+                plan.losses.lipschitz,
+                start=start,
+                move=move,
             )
         else:
             descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
@@ -166,6 +154,8 @@ class RecordByRecord(PrivateMethod):
             "step_size": plan.step_size,
         }
         batch = {} if own is None else {"batch_size": float(plan.batch)}
+        if plan.allocated_steps:
+            batch = {"batch_size": float(plan.setting.n // plan.allocated_steps)}
         calls = {"gradient_calls": float(plan.gradient_calls)}
         exponent = {} if own is None else {"mirror_exponent": own.mirror.exponent}
         return descended.released(

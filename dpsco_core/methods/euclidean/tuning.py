@@ -133,6 +133,9 @@ def practical_descent(
     reach: float = math.inf,
     *,
     growing: bool = False,
+    # The expected squared norm of the noise of a step that no budget is shared for, such as that of
+    # a sample of the records.
+    step_energy: float = 0.0,
 ) -> Descent:
     r"""Return the T, step size and average that the model recommends.
 
@@ -146,10 +149,11 @@ def practical_descent(
     if math.isfinite(norm):
         low /= max(1.0, norm / reach)
     sizes = GRID_SIZES / largest
+    energy = noise_energy + step_energy / GRID_STEPS
     with np.errstate(over="ignore", invalid="ignore"):
         risks = np.maximum.reduce(
             [
-                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy, spread)
+                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, energy, spread)
                 for h in (low, math.sqrt(low * largest), largest)
             ]
         )
@@ -176,7 +180,7 @@ def modelled_risk(
     step_size: float | Vector,
     averaged: int | Counts,
     distance: float,
-    noise_energy: float,
+    noise_energy: float | Vector,
     spread: float = 0.0,
 ) -> Vector:
     r"""Return the model's excess risk on a quadratic of one curvature; see the module.
@@ -211,7 +215,9 @@ class Clipping:
 
 
 @lru_cache(maxsize=4096)
-def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = False) -> Clipping:
+def practical_clipping(
+    setting: Setting, unit_energy: float, *, growing: bool = False, step_energy: float = 0.0
+) -> Clipping:
     r"""Return the clip radius and the descent that the model recommends together.
 
     To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
@@ -229,7 +235,7 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     tenth of it.
 
     `unit_energy` is the expected squared norm of the noise of one step with the whole budget at R =
-    1; for `growing` see `practical_descent`.
+    1; for `growing` and `step_energy` see `practical_descent`.
     """
     typical = typical_norm(setting, growing=growing)
     curvature, _ = curvatures(setting)
@@ -242,7 +248,9 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     candidates = (
         Clipping(
             radius=r,
-            descent=practical_descent(setting, unit_energy * r**2, r, growing=growing),
+            descent=practical_descent(
+                setting, unit_energy * r**2, r, growing=growing, step_energy=step_energy
+            ),
         )
         for r in radii
     )

@@ -1,6 +1,10 @@
 """Optimisers for sets measured in an l_q norm."""
 
 from dpsco_core.methods.base import Method
+from dpsco_core.methods.lq.allocated import (
+    MirrorDescentAllocated,
+    NoisyMirrorDescentAllocated,
+)
 from dpsco_core.methods.lq.frank_wolfe import FrankWolfe
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
@@ -20,6 +24,8 @@ LQ_OPTIMISERS: tuple[type[Method], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
     FrankWolfe,
+    MirrorDescentAllocated,
+    NoisyMirrorDescentAllocated,
 )
 
 __all__ = [
@@ -27,7 +33,9 @@ __all__ = [
     "BatchedMirrorDescent",
     "EuclideanReduction",
     "FrankWolfe",
+    "MirrorDescentAllocated",
     "NoisyMirrorDescent",
+    "NoisyMirrorDescentAllocated",
     "RegularizedMirrorDescent",
     "ShuffledMirrorDescent",
     "UnconstrainedPhasedSgd",

@@ -82,6 +82,10 @@ class TruncatedMeans(Statistic):
         """Which accounting the noise is for."""
         return "public" if self.certificate is None else "shuffled"
 
+    def divisor(self, batch: int) -> float:
+        """Return the public number by which the sum of a batch is divided."""
+        return batch
+
     def draws(self, batch: int) -> int:
         """Return how many draws of noise a batch gets."""
         return 1 if self.certificate is None else batch
@@ -123,7 +127,7 @@ class BatchSums:
             self.lengths = base_lengths(every, own.dual)
         total = truncated_sum(every, rows.places, own.threshold, own.dual, self.lengths)
         pull = total + self.noise.summed_noise(own.draws(self.batch), every.d, rng)
-        return pull / self.batch
+        return pull / own.divisor(self.batch)
 
 
 def mirror_plan(
@@ -258,7 +262,7 @@ def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
     return few_steps(method.plan(setting))
 
 
-def _check_applicable(setting: Setting) -> None:
+def check_applicable(setting: Setting) -> None:
     """Raise `NotApplicable` where no such method can run, or its parameters are not certified."""
     refuse_pure(setting)
     constants = setting.constants
@@ -303,7 +307,7 @@ class Truncated(DescentMethod):
     )
 
     def planned(self, setting: Setting, noise: Noise) -> DescentPlan:
-        _check_applicable(setting)
+        check_applicable(setting)
         return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
 
 

@@ -18,11 +18,11 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
     EUCLIDEAN,
-    Move,
     PrivateSgd,
     PrivateSgdPlan,
     RecordByRecord,
 )
+from dpsco_core.methods.euclidean.sampling.moving import Move
 from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun
@@ -158,7 +158,13 @@ def potential_of(constraint: ConstraintSet, exponent: float) -> Potential:
     return Potential(space=space, start=start, divergence=largest - mirror.value(start))
 
 
-def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Potential:
+def best_potential(
+    setting: Setting,
+    lipschitz: float,
+    noise_std: float,
+    *,
+    is_batched: bool = False,  # whether the steps are given, whatever a step costs
+) -> Potential:
     r"""Return the potential of the exponent in [q, 2] whose bound :math:`2D_\Phi G^2/m` is least.
 
     Every exponent e of at least q is admissible: :math:`\|w\|_e \le \|w\|_q`. In dimensions in
@@ -171,7 +177,8 @@ def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Pote
     candidates = [potential_of(constraint, float(e)) for e in sorted(set(between))]
 
     def bound(potential: Potential) -> float:
-        batch = records_a_step(constraint, potential.space, setting.n // 2 + 1)
+        calls = setting.n // 2 + 1
+        batch = 1 if is_batched else records_a_step(constraint, potential.space, calls)
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))
         return potential.divergence * batch * energy
 

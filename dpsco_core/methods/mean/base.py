@@ -96,6 +96,23 @@ def refuse_pure(setting: Setting) -> None:
     raise NotApplicable(reason, method=method, otherwise="set delta=1e-06")
 
 
+def sampled_budget(setting: Setting) -> ApproxDP:
+    """Return the (epsilon, delta) budget of a method whose proof is about which records it samples.
+
+    Raises `NotApplicable` under another budget: in zCDP a secret sample hides next to nothing.
+    """
+    refuse_pure(setting)
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return budget
+    raise NotApplicable(
+        "What secret sampling hides is accounted for in (epsilon, delta), and the budget is "
+        f"{budget}.",
+        nearest="set epsilon=1 and delta=1e-06",
+        changes=(("rho", None), ("epsilon", 1.0), ("delta", 1e-6)),
+    )
+
+
 def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     """Return the rho that a Gaussian method may spend at the setting's budget.
 

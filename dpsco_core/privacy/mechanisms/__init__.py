@@ -10,6 +10,7 @@ from dpsco_core.privacy.mechanisms.gaussian import (
     AllocatedGaussianSteps,
     GaussianNoise,
     GaussianSteps,
+    PoissonGaussianSteps,
     ShuffledGaussian,
     ShuffledGaussianSteps,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "NoisyTest",
     "ObjectiveGaussian",
     "ObjectiveLaplace",
+    "PoissonGaussianSteps",
     "PrivateChoice",
     "Sequence",
     "Shaped",

@@ -1,8 +1,8 @@
 """Gaussian noise: for one value, for steps on disjoint records, and for records in secret order.
 
-The order, the split into groups, or the allocation to steps is fresh, secret and uniform. The
-guarantee is void if it is released, reused, or depends on the data. It is no zCDP guarantee at the
-budget's rho, so it cannot be made under a zCDP budget.
+The order, the split into groups, the allocation to steps or the sample of a step is fresh, secret
+and uniform. The guarantee is void if it is released, reused, or depends on the data. It is no zCDP
+guarantee at the budget's rho, so it cannot be made under a zCDP budget.
 """
 
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from dpsco_core.privacy.checks import check_count, check_noise, check_positive, 
 from dpsco_core.privacy.entries import Entry, approximate_entry
 from dpsco_core.privacy.mechanisms.noise import add_gaussian_noise, gaussian_noise_std
 from dpsco_core.privacy.mechanisms.steps import Steps
+from dpsco_core.privacy.poisson import PoissonSteps
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 
@@ -177,16 +178,16 @@ class ShuffledGaussianSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllocatedGaussianSteps:
-    """Gaussian steps on sums over records that each enter one of them, at random and in secret.
+class SampledGaussianSteps:
+    """Gaussian steps on sums over records that a secret sampler has chosen.
 
-    A sum is divided by a public number, n over the number of steps, never by how many records it
-    has. (epsilon, delta)-DP as a whole by `allocate_steps`; refused under other budgets.
+    A sum is divided by a public number, such as the mean number of its records, never by how many
+    it has. (epsilon, delta)-DP as a whole, by its certificate; refused under other budgets.
     """
 
-    label: ClassVar[str] = "steps on randomly allocated records"
+    label: ClassVar[str]
 
-    certificate: AllocatedSteps
+    certificate: AllocatedSteps | PoissonSteps
     size: int  # noisy coordinates of a step
     largest_norm: (
         float  # norm of what one record adds to a sum; replacing it moves the sum by twice that
@@ -211,6 +212,24 @@ class AllocatedGaussianSteps:
     def open(self) -> Steps:
         """Return the noise of the steps."""
         return Steps(steps=self.certificate.steps, size=self.size, noise_std=self.noise_std)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocatedGaussianSteps(SampledGaussianSteps):
+    """Steps where each record enters one of them, at random and in secret: `allocate_steps`."""
+
+    label: ClassVar[str] = "steps on randomly allocated records"
+
+    certificate: AllocatedSteps
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoissonGaussianSteps(SampledGaussianSteps):
+    """Steps each of which takes every record with one probability, by itself: `sample_steps`."""
+
+    label: ClassVar[str] = "steps on Poisson samples of the records"
+
+    certificate: PoissonSteps
 
 
 def gaussian_entry(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import plotly.io as pio
 import pytest
@@ -20,6 +21,7 @@ from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.session.result import Result
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.methods.guide import refusal
+from dpsco_core.methods.euclidean import PrivateSgd, PrivateSgdAllocated
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
@@ -219,6 +221,23 @@ def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> 
         assert 2 / 3 < paid[slug][-1] / paid[slug][0] < 3 / 2
     assert max(paid["mean.adaptive"]) < 1.4
     assert 1.6 < paid["mean.smoothed"][-1] / paid["mean.smoothed"][0] < 3
+
+
+@pytest.mark.folded
+def test_one_random_step_needs_an_eighth_of_the_noise_and_errs_less_at_a_fiftieth_of_epsilon() -> (
+    None
+):
+    name = "One step a record: an eighth of the noise"
+    preset = next(p for p in PRESETS if p.name == name)
+    setting = replace(preset.scenario, axis=None, grid=(), epsilon=0.1).setting
+    printed, allocated = PrivateSgd().plan(setting), PrivateSgdAllocated().plan(setting)
+    over_length = [plan.noise_std / plan.losses.lipschitz for plan in (printed, allocated)]
+    assert over_length == pytest.approx([18.2, 2.3], rel=0.01)
+    assert over_length[0] / over_length[1] == pytest.approx(8, rel=0.02)
+    errors, grid = means(name), list(preset.scenario.grid)
+    secret_order, random_step = errors["sco.private-sgd"], errors["sco.private-sgd-allocated"]
+    assert random_step[grid.index(0.1)] < secret_order[grid.index(5)]
+    assert all(a < b / 2 for a, b in zip(random_step, secret_order, strict=True))
 
 
 @pytest.mark.folded

@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.euclidean.allocated import allocated_order, run_allocated
+from dpsco_core.methods.access import allocated_order
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.sampling.allocated import run_allocated
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,

@@ -10,16 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.access import Selected
 from dpsco_core.methods.euclidean.lipschitz import clipped_gradient
+from dpsco_core.methods.euclidean.sampling.moving import Move
+from dpsco_core.methods.mean.base import sampled_budget
 from dpsco_core.methods.run import Descended, Path
+from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.privacy import Steps
-from dpsco_core.privacy.allocation import AllocatedSteps, allocate_steps
-from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 STEPS = 100
+# Numbers of steps that are compared: few enough of them that certificates are kept from run to run.
+COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+FEW_RECORDS = 12  # up to so many are taken up one by one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +44,10 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
     Raises `NotApplicable` unless the budget is an (epsilon, delta) one, and `InvalidInput` for more
     steps than records.
     """
-    n, budget = setting.n, setting.budget
-    if not isinstance(budget, ApproxDP):
-        raise NotApplicable("Random allocation is accounted for in (epsilon, delta).", delta=1e-6)
+    n, budget = setting.n, sampled_budget(setting)
     count = min(n, STEPS) if steps is None else steps
     require(count <= n, "allocated_steps", f"at most the {n:,} records", count)
-    certificate = allocate_steps(count, budget.epsilon, budget.delta)
+    certificate = allocate_steps(count, budget.epsilon, budget.delta, QUICK_POINTS)
     noise_std, share = certificate.noise_multiplier * lipschitz, count / n
     # The mean square of a step's vector: its number of records is random as well.
     square = lipschitz**2 * (1 + share) + setting.d * (share * noise_std) ** 2
@@ -53,20 +58,37 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
     )
 
 
-def allocated_order(
-    n: int, steps: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the records in the order of their steps, (n,), and how many each step has, (T,).
+def best_count(setting: Setting) -> int:
+    r"""Return the steps of `COUNTS` of which a model of the risk expects least.
 
-    Every record takes one step, uniformly, and independently of all others.
+    It is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
+    :math:`\sigma` the noise over the norm of a gradient.
     """
-    chosen = rng.integers(steps, size=n).astype(np.intp)
-    sizes = np.bincount(chosen, minlength=steps).astype(np.int64)
-    return np.argsort(chosen, kind="stable"), sizes
+    n, d = setting.n, setting.d
+
+    def bound(count: int) -> float:
+        share = count / n
+        return (1 + share + d * (share * modelled_noise(setting, count)) ** 2) / count
+
+    return smallest([count for count in COUNTS if count <= n], bound, what="number of steps")
+
+
+def modelled_noise(setting: Setting, count: int) -> float:
+    r"""Return about the noise multiplier of `count` steps, without an accountant.
+
+    By a central limit theorem the loss of all steps is that of a Gaussian pair with
+    :math:`\rho=\frac2T\sinh s^2`; it is never more than that of one with :math:`\rho=s^2`.
+    """
+    rho = setting.gaussian_rho
+    if count == 1:
+        return math.sqrt(2 / rho)
+    return 1 / math.sqrt(max(math.asinh(rho * count / 2), rho))
 
 
 def step_sum(sample: Sample, w: Vector, records: NDArray[np.intp], limit: float) -> Vector:
     """Return the sum of the records' gradients at w, each clipped to the norm `limit`."""
+    if len(records) > FEW_RECORDS:
+        return selected_sum(Selected(rows=sample.gradients(w), places=records), limit)
     total = np.zeros(sample.d)
     for record in records.tolist():
         total += clipped_gradient(sample, w, record, limit)
@@ -81,19 +103,26 @@ def run_allocated(
     rng: np.random.Generator,
     step_size: float,
     limit: float,  # the norm to which gradients are clipped
+    *,
+    # shape (d,): the first point; the centre of the constraint set if None
+    start: Vector | None = None,
+    # maps a point w and a pull to the next point; the projection of their difference if None
+    move: Move | None = None,
 ) -> Descended:
     """Run the steps, to the average of the queried points.
 
     A sum is divided by the public n/T, never by the number of its records, which is secret.
     """
-    steps, w, start = len(sizes), sample.constraint.centre, 0
+    project = sample.constraint.project
+    move = (lambda w, pull: project(w - pull)) if move is None else move
+    w, steps, low = sample.constraint.centre if start is None else start, len(sizes), 0
     size, total, path = step_size * steps / sample.n, np.zeros(sample.d), Path(w, steps)
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
         for t, count in enumerate(sizes.tolist()):
             pull = noise.noise(1, sample.d, rng)[0]
-            pull += step_sum(sample, w, order[start : start + count], limit)
-            start += count
+            pull += step_sum(sample, w, order[low : low + count], limit)
+            low += count
             total += w
-            w = sample.constraint.project(w - size * pull)
+            w = move(w, size * pull)
             path.add(t + 1, w)
     return Descended(value=total / steps, path=path)

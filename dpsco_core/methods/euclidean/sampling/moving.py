@@ -1,0 +1,28 @@
+"""How private SGD moves a point where the square is not its potential."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.mirror import PowerMirror
+
+Move = Callable[[Vector, Vector], Vector]  # maps a point w and a pull to the next point
+
+
+class MovingPotential(Protocol):
+    """A potential by which points are moved, in place of the square: see `methods.lq.noisy`."""
+
+    @property
+    def start(self) -> Vector:
+        """The first point."""
+        ...
+
+    @property
+    def mirror(self) -> PowerMirror:
+        """Its map."""
+        ...
+
+    def move(self, constraint: ConstraintSet) -> Move:
+        """Return the step on a set."""
+        ...

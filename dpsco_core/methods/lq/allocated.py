@@ -1,0 +1,251 @@
+"""The methods in l_q that shuffle, with records that take one step at random instead.
+
+Their noise is that of `allocate_steps`, Gaussian and for the l2 norm of what a record adds to a
+sum (theory/random-allocation.md, 1 to 3).
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.cards import FELDMAN_SHENFELD_2025, MethodCard
+from dpsco_core.base.parsing import whole
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.access import AllocatedRecords
+from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.departure import Departure
+from dpsco_core.methods.descent import DescentMethod, DescentPlan
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgdPlan, RecordByRecord
+from dpsco_core.methods.euclidean.sampling.allocated import COUNTS, modelled_noise
+from dpsco_core.methods.euclidean.sampling.one_random_step import (
+    PrivateSgdAllocated,
+    refuse_printed_noise,
+)
+from dpsco_core.methods.lq.card import lq_card
+from dpsco_core.methods.lq.inputs import smooth_energy
+from dpsco_core.methods.lq.mirror import TruncatedMeans, check_applicable, inside
+from dpsco_core.methods.lq.mirror_schedule import (
+    PRACTICAL_FACTORS,
+    DescentChoice,
+    MirrorInputs,
+    descent,
+    modelled,
+    published,
+    published_weight,
+)
+from dpsco_core.methods.lq.noisy import best_potential, own_exponent, potential_of
+from dpsco_core.methods.mean.base import sampled_budget
+from dpsco_core.methods.stage import SmallRun, Split, Stage
+from dpsco_core.methods.steps import MirrorSteps
+from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import AllocatedGaussianSteps
+from dpsco_core.privacy.mechanisms.shaped import Shaped
+from dpsco_core.privacy.mechanisms.steps import Steps
+from dpsco_core.problems.base import Setting
+
+RANDOM_STEP = Departure(
+    tag="random step",
+    text="Each record takes one step at random, where the paper puts them in a secret order.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocatedTruncatedMeans(TruncatedMeans):
+    """Sums of truncated gradients over the records that a step was given, over the public n/T."""
+
+    allocation: AllocatedSteps  # what makes all steps private together
+    records: int  # n
+
+    def divisor(self, batch: int) -> float:
+        return self.records / self.allocation.steps
+
+    def open(self, ledger: Ledger, steps: int) -> Steps:
+        space = self.draw.norm
+        return ledger.open(
+            AllocatedGaussianSteps(
+                certificate=self.allocation,
+                size=space.d,
+                largest_norm=space.l2_ratio * self.threshold,
+            ),
+            label="sums of truncated gradients of randomly allocated records",
+        )
+
+
+def _card(
+    slug: str, name: str, short: str, statement: str, summary: str, caveat: str
+) -> MethodCard:
+    return replace(
+        lq_card(slug, name, statement, summary, caveat, paper=FELDMAN_SHENFELD_2025),
+        short=short,
+        privacy="approx",
+        rate="",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorDescentAllocated(DescentMethod):
+    r"""One pass of truncated mirror descent; each record takes one of T steps at random.
+
+    For q of at most 2 the steps are those of `ShuffledMirrorDescent`, beyond those of
+    `EuclideanReduction`. A gradient beyond :math:`\tau` in the dual norm becomes 0, so that what a
+    record adds has an l2 norm of at most :math:`C=d^{1/2-1/q'}\tau`.
+
+    Parameters
+    ----------
+    steps : int, optional
+        T, from 1 to n. If None it is chosen from the setting.
+    calibration : {"tight", "paper"}
+        ``"paper"`` is refused: its noise is for another sampler.
+    tuning : {"practical", "theory"}
+        ``"practical"``: of 1, 2, 5, ... 2000 steps those of which the model of
+        `dpsco_core.methods.lq.mirror_schedule` expects least. ``"theory"``:
+        theory/su-zhao-wang.md, 2.6.
+    """
+
+    steps: int | None = None
+
+    reads = "whole"
+    cost = MethodCost(fixed=3e5, per_row=9, per_element=1, per_piece=3e4)
+    source = "reconstructed"
+    departs = (RANDOM_STEP,)
+    card = _card(
+        "mirror-descent-allocated",
+        "Mirror descent, one random step per record",
+        "Mirror, one random step",
+        "Random allocation; the steps of Su et al., Algorithm 4",
+        "One pass of mirror descent: each record takes one of T noisy steps, at random and in "
+        "secret; gradients beyond a level become 0.",
+        "Its noise is proven for replacing a record, by a proof of this library.",
+    )
+    stage = Stage(
+        place=inside,
+        splits=(Split(function="dpsco_core.methods.access.allocated_order", told="order"),),
+        small=SmallRun(fields={"steps": 4}),
+    )
+    colour = "teal"
+    symbol = "hourglass"
+
+    def plan(self, setting: Setting) -> DescentPlan:
+        budget = sampled_budget(setting)
+        refuse_printed_noise(self.calibration)
+        check_applicable(setting)
+        at = replace(
+            descent(setting, "public", "gaussian", "tight"),
+            # How many records a step has is random too: their mean gradient counts.
+            variance=squared_deviation(setting),
+        )
+        steps = self.steps
+        if steps is None and self.tuning == "theory":
+            steps = published(setting, at, shuffled=False)[0]
+        if steps is None:
+            counts = [count for count in COUNTS if count <= setting.n]
+            steps = smallest(
+                counts,
+                lambda t: best_choice(with_multiplier(at, modelled_noise(setting, t)), t).value,
+                what="number of steps",
+            )
+        whole("steps", steps, 1, setting.n)
+        certificate = allocate_steps(steps, budget.epsilon, budget.delta, QUICK_POINTS)
+        multiplier = certificate.noise_multiplier
+        at = with_multiplier(at, multiplier)
+        if self.tuning == "theory":
+            threshold = published(setting, at, shuffled=False)[1]
+            weight = published_weight(at, steps, threshold)
+        else:
+            _, threshold, weight, _ = best_choice(at, steps)
+        means = AllocatedTruncatedMeans(
+            threshold=threshold,
+            dual=at.space.dual,
+            draw=Shaped(at.space, 2 * threshold, equal_rho(multiplier), "gaussian", "tight"),
+            certificate=None,
+            allocation=certificate,
+            records=setting.n,
+        )
+        moves = MirrorSteps(space=at.space, steps=steps, weight=weight)
+        access = AllocatedRecords()
+        return DescentPlan(
+            setting=setting,
+            statistic=means,
+            access=access,
+            descent=moves,
+            diagnostics={
+                "truncation_level": threshold,
+                "noise_std": means.draw.noise_scale,
+                "noise_multiplier": multiplier,
+                **moves.diagnostics,
+                "batch_size": float(access.rows(setting, steps)),
+                "gradient_calls": float(setting.n),
+            },
+        )
+
+
+def squared_deviation(setting: Setting) -> float:
+    """Return a bound on the mean square of the dual norm of a gradient about 0."""
+    at = descent(setting, "public", "gaussian", "tight")
+    return at.variance + at.gradient_bound**2
+
+
+def equal_rho(multiplier: float) -> float:
+    """Return the rho of one Gaussian release, replacing a record, with as much noise."""
+    return 2 / multiplier**2
+
+
+def with_multiplier(at: MirrorInputs, multiplier: float) -> MirrorInputs:
+    """Return what the errors depend on, with the noise of an allocation on every batch."""
+    return replace(at, energy=smooth_energy(at.space, "gaussian") / equal_rho(multiplier))
+
+
+def best_choice(at: MirrorInputs, steps: int) -> DescentChoice:
+    """Return the threshold and the weight of which the model expects least at these steps."""
+    at.check_finite()
+    tried = [modelled(at, steps, factor) for factor in PRACTICAL_FACTORS]
+    return smallest(tried, lambda choice: choice.value, what="truncation level")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyMirrorDescentAllocated(RecordByRecord):
+    r"""`NoisyMirrorDescent`, whose records take one of T steps each, at random.
+
+    Parameters
+    ----------
+    steps, calibration
+        As for `PrivateSgdAllocated`.
+    tuning : {"practical", "theory"}
+        ``"theory"``: the potential of q. ``"practical"``: that of the exponent in [q, 2] whose
+        bound is least. With :math:`G^2` that of `Potential.energy` for a sum over n/T,
+        :math:`\eta=\sqrt{2D_\Phi/(TG^2)}`.
+    """
+
+    steps: int | None = None
+
+    reads = "whole"
+    cost = MethodCost(fixed=1e6, per_row=400, per_element=3, per_column=1e4, per_piece=100)
+    source = "reconstructed"
+    departs = (RANDOM_STEP,)
+    card = _card(
+        "noisy-mirror-descent-allocated",
+        "Noisy mirror descent, one random step per record",
+        "Noisy mirror, one random step",
+        "Random allocation; the steps of Arora et al., equation (2)",
+        "One pass of mirror descent: each record takes one of T noisy steps, at random and in "
+        "secret; kinks are allowed.",
+        "Its noise is proven for replacing a record, by a proof of this library. " + BOUNDED_CAVEAT,
+    )
+    stage = PrivateSgdAllocated.stage
+    colour = "teal"
+    symbol = "hexagon-open"
+
+    def plan(self, setting: Setting) -> PrivateSgdPlan:
+        sgd = PrivateSgdAllocated(
+            steps=self.steps, calibration=self.calibration, tuning=self.tuning
+        ).plan(setting)
+        steps, share = sgd.allocated_steps, sgd.allocated_steps / setting.n
+        # The mean square of a step's vector: its number of records is random as well.
+        size, noise = sgd.losses.lipschitz * math.sqrt(1 + share), sgd.noise_std * share
+        if self.tuning == "theory":
+            potential = potential_of(setting.body, own_exponent(setting))
+        else:
+            potential = best_potential(setting, size, noise, is_batched=True)
+        step_size = math.sqrt(2 * potential.divergence / (steps * potential.energy(size, noise)))
+        return replace(sgd, step_size=step_size, potential=potential)

@@ -1,0 +1,85 @@
+"""Sums over the records that a secret sampler has chosen, and the noise that hides one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.data.rows import ScaledRows, rows_per_block
+from dpsco_core.methods.access import Selected
+from dpsco_core.methods.mean.base import check_level, clip_scaled, clip_to_ball
+from dpsco_core.methods.statistics import Measuring, Statistic
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import PoissonGaussianSteps
+from dpsco_core.privacy.mechanisms.steps import Steps
+from dpsco_core.privacy.poisson import PoissonSteps
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoissonSums(Statistic):
+    """Sums over Poisson samples of rows, each shortened to the radius, over a public number.
+
+    A row that is replaced moves the sum of every sample that it is in by up to 2R. The noise of
+    all steps is opened together. Raises `InvalidInput` if the radius is outside the range of
+    `check_level`.
+    """
+
+    radius: float  # R
+    divisor: float  # the mean number of rows of a sample, by which a sum is divided
+    certificate: PoissonSteps  # what makes all steps private together
+
+    def __post_init__(self) -> None:
+        check_level("radius", self.radius)
+
+    def sensitivity(self, n: int, d: int) -> float:
+        return 2 * self.radius / self.divisor
+
+    def open(self, ledger: Ledger, d: int) -> Steps:
+        """Account for all noise of the run."""
+        return ledger.open(
+            PoissonGaussianSteps(certificate=self.certificate, size=d, largest_norm=self.radius),
+            label="sums of clipped gradients, each over a Poisson sample",
+        )
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        return NoisySums(self)
+
+
+@dataclass
+class NoisySums:
+    """The sums of one run, and their noise, which is opened at the first of them."""
+
+    statistic: PoissonSums
+    noise: Steps | None = None
+    diagnostics: ClassVar[Mapping[str, float]] = {}
+
+    def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the noisy sum over a sample, divided by the public number; shape (d,).
+
+        It is never divided by how many rows the sample has, which is secret.
+        """
+        own, d = self.statistic, rows.rows.d
+        if self.noise is None:
+            self.noise = own.open(ledger, d)
+        noisy: Vector = selected_sum(rows, own.radius) + self.noise.noise(1, d, rng)[0]
+        return noisy / own.divisor
+
+
+def selected_sum(selected: Selected, radius: float) -> Vector:
+    """Return the sum of the selected rows, each projected on the ball of `radius`; shape (d,)."""
+    rows, places = selected.rows, selected.places
+    total, size = np.zeros(rows.d), rows_per_block(rows.d)
+    for low in range(0, len(places), size):
+        part = places[low : low + size]
+        if isinstance(rows, ScaledRows):
+            base = rows.x.take(part)
+            norms, coefficients = rows.x.norms()[part], rows.coefficients_of(base, part)
+            block, weights = clip_scaled(base, coefficients, norms, radius)
+        else:
+            block, weights = clip_to_ball(rows.take(part), radius)
+        total += weights @ block
+    return total
