@@ -1,9 +1,14 @@
-"""The law of records whose users give each of their own items a part in common."""
+"""The law of records whose users give each of their own items a part in common.
+
+The moment of such a sum: what one large draw adds is known exactly, and the rest is integrated
+(theory/user-level-means.md, 6.1).
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -13,10 +18,16 @@ from dpsco_core.base.cards import OWN, Card
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution, ScaledLaw
 from dpsco_core.data.blocks import draw_key, draw_rows, whole_blocks
-from dpsco_core.data.mixture import mixed_moment
 from dpsco_core.data.ranges import exp_or_inf
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
+
+PANELS = 40  # pieces of the line, equally long on the scale of arsinh
+MIDDLE = 4.0  # up to where on that scale a law may bend, and as many pieces are taken once more
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
+REACH = 1e12  # how far the integral goes, in units in which the law's moment is about 1
+LARGEST_POWER = 280.0  # the largest power of ten that an integrand may reach
+AGREEMENT = 1e-6  # how well the grid must reproduce a moment that is known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +36,9 @@ class AlikeItems(Distribution):
 
     U and Z are independent draws of the `base` law, centred. Any two items of a user have the
     correlation c in every coordinate. The factor t makes :math:`E|X_j-\mu_j|^p`, or the variance,
-    what it is under the base law (theory/user-level-means.md, 6.1).
-
-    Parameters
-    ----------
-    base : ScaledLaw
-        An ordinary law whose coordinates have a density in closed form, of order p >= 2.
-    alike : float
-        The share c of the variance that the items of a user have in common, from 0 to 1.
-
-    Raises `InvalidInput` outside these ranges.
+    what it is under the base law (theory/user-level-means.md, 6.1). Raises `InvalidInput` for a
+    share outside of [0, 1], for p < 2, and for a law whose coordinates have no density in closed
+    form.
 
     Examples
     --------
@@ -48,8 +52,8 @@ class AlikeItems(Distribution):
 
     d: int
     moment_order: float
-    base: ScaledLaw
-    alike: float
+    base: ScaledLaw  # an ordinary law, of order p >= 2
+    alike: float  # the share c of the variance that the items of a user have in common
 
     card = Card(
         slug="alike-items",
@@ -173,3 +177,69 @@ def draw_users(law: Distribution, n: int, m: int, rng: np.random.Generator) -> U
     """Return n users with m records each."""
     items = law.sample_items(n, m, rng) if isinstance(law, AlikeItems) else law.sample(n * m, rng)
     return UserRows(records=items, items=m)
+
+
+@lru_cache(maxsize=256)
+def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
+    r"""Return :math:`E|\sqrt c\,U_j+\sqrt{1-c}\,Z_j|^k` of a coordinate of scale 1.
+
+    U and Z are independent draws of the law, centred; c is the `share`, from 0 to 1, and k the
+    `order`, above 0 and below the law's tail index.
+
+    Raises `InvalidInput` if the law has no density in closed form, or if the integral cannot
+    resolve the tail.
+
+    Examples
+    --------
+    >>> from dpsco_core.data import Gaussian
+    >>> round(mixed_moment(Gaussian(moment_order=3.0), 0.3, 3.0), 9)
+    1.0
+    """
+    moment = law.moment(order) / math.pow(law.lead, order)
+    if order == 2 or share in (0, 1):
+        return moment
+    points, weights = _grid(law, order)
+    _check_resolution(law, points, weights, order)
+    a, b = math.sqrt(share), math.sqrt(1 - share)
+    common_part, own_part = (a * points)[:, None], (b * points)[None, :]
+    sizes = np.maximum(np.abs(common_part), np.abs(own_part))
+    # The smaller term over the larger one, with its sign.
+    ratios = np.where(
+        np.abs(common_part) >= np.abs(own_part), own_part / common_part, common_part / own_part
+    )
+    with np.errstate(divide="ignore"):  # two terms may cancel exactly
+        joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
+    rest = float(weights @ (sizes**order * joint) @ weights)
+    return (math.pow(a, order) + math.pow(b, order)) * moment + rest
+
+
+def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
+    """Return centred points of a coordinate and their probabilities, by Gauss's rule on panels."""
+    density = law.univariate
+    must = "one whose coordinates have a density in closed form, where items are alike"
+    require(density is not None, "distribution", must, law.card.slug)
+    assert density is not None
+    width = 1 / density.peak
+    reach = min(REACH, math.pow(10, LARGEST_POWER / order))
+    end = math.asinh(reach / width)
+    bends = [math.asinh((at - density.median) / width) for at in (density.mean, *density.jumps)]
+    middle = min(MIDDLE, end)
+    ends = np.unique(
+        [*np.linspace(-end, end, PANELS + 1), *np.linspace(-middle, middle, PANELS + 1), *bends]
+    )
+    half = np.diff(ends)[:, None] / 2
+    t = (ends[:-1, None] + half + half * NODES).ravel()
+    places = density.median + width * np.sinh(t)
+    lengths = (half * WEIGHTS).ravel() * width * np.cosh(t)
+    weights = lengths * density.density(places)
+    is_possible = weights > 0
+    return places[is_possible] - density.mean, weights[is_possible]
+
+
+def _check_resolution(law: ScaledLaw, points: Vector, weights: Vector, order: float) -> None:
+    """Raise `InvalidInput` unless the grid gives the moment of which the rest is made."""
+    lower = max(order - 1, 0.0)
+    exact = law.moment(lower) / math.pow(law.lead, lower)
+    is_resolved = abs(float(weights @ np.abs(points) ** lower) / exact - 1) <= AGREEMENT
+    must = f"smaller for the distribution {law.card.slug}, where items are alike"
+    require(is_resolved, "p", must, order)

@@ -136,12 +136,9 @@ def has_offset(scenario: Any) -> bool:
 
 def has_alike_items(scenario: Any) -> bool:
     """Whether the items of a user may have a part in common, where users have several."""
-    several = scenario.m > 1 or scenario.axis == "m"
-    return (
-        several
-        and scenario.p >= 2
-        and catalogue.can_be_alike(scenario.distribution, scenario.problem)
-    )
+    has_items = scenario.m > 1 or scenario.axis == "m"
+    can_be_alike = catalogue.can_be_alike(scenario.distribution, scenario.problem)
+    return has_items and can_be_alike and scenario.p >= 2
 
 
 SET = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,8 @@ from dpsco_core.data import (
     Spike,
     StudentT,
 )
-from dpsco_core.data.alike import AlikeItems, alike_items, draw_users, share_in_common
+from dpsco_core.data.alike import AlikeItems, alike_items, draw_users, mixed_moment, share_in_common
 from dpsco_core.data.base import ScaledLaw
-from dpsco_core.data.mixture import mixed_moment
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
@@ -76,7 +76,7 @@ def characteristic(law: ScaledLaw, t: float) -> float:
 def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: float) -> None:
     r"""E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance v."""
     law = Pareto(d=1, moment_order=3.0, margin=3.0)
-    variance, fourth = law.moment(2), expanded(law, share, 4)
+    variance, fourth_moment = law.moment(2), expanded(law, share, 4)
 
     def integrand(t: float) -> float:
         phi = characteristic(law, math.sqrt(share) * t) * characteristic(
@@ -90,7 +90,7 @@ def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: f
         for a, b in itertools.pairwise((low, 0.5, 2, 5, 10, 20, high))
     )
     # Below, the series of phi; above, phi is small beside t^2 v/2.
-    start = fourth * low / 24
+    start = fourth_moment * low / 24
     end = variance / (2 * high) - 1 / (3 * high**3)
     expected = 12 / math.pi * (start + middle + end)
     assert mixed_moment(law, share, 3.0) == pytest.approx(expected, rel=2e-3)
@@ -124,10 +124,10 @@ def test_draws_have_the_moment_and_the_correlation(family: Any) -> None:
     means = (items.mean(axis=1) ** 2).mean(axis=1)
     exact = law.moment(2) * (0.3 + 0.7 / m)
     assert abs(means.mean() - exact) < 5 * means.std() / math.sqrt(n)
-    other = (items[:-1, 0] * items[1:, 0]).mean(axis=1)  # of two users
-    assert abs(other.mean()) < 5 * other.std() / math.sqrt(n)
-    alone = law.sample(n, np.random.default_rng(1)).x - law.mean
-    assert abs((alone**2).mean() - law.moment(2)) < 5 * (alone**2).std() / math.sqrt(2 * n)
+    strangers = (items[:-1, 0] * items[1:, 0]).mean(axis=1)
+    assert abs(strangers.mean()) < 5 * strangers.std() / math.sqrt(n)
+    squares = (law.sample(n, np.random.default_rng(1)).x - law.mean) ** 2
+    assert abs(squares.mean() - law.moment(2)) < 5 * squares.std() / math.sqrt(2 * n)
 
 
 def test_equal_items_are_equal_and_the_first_users_stay() -> None:
@@ -135,8 +135,8 @@ def test_equal_items_are_equal_and_the_first_users_stay() -> None:
     items = draw_users(law, 20, 5, np.random.default_rng(0)).records.x.reshape(20, 5, 3)
     assert np.array_equal(items, np.repeat(items[:, :1], 5, axis=1))
     part = alike_items(StudentT(d=3, moment_order=2.5), 0.4)
-    few, many = (draw_users(part, n, 7, np.random.default_rng(3)).records.x for n in (10, 40_000))
-    assert np.array_equal(few, many[:70])
+    short, long = (draw_users(part, n, 7, np.random.default_rng(3)).records.x for n in (10, 40_000))
+    assert np.array_equal(short, long[:70])
 
 
 def test_a_law_without_a_density_or_a_variance_is_refused() -> None:
@@ -153,15 +153,15 @@ def test_a_law_without_a_density_or_a_variance_is_refused() -> None:
 
 
 def test_a_scenario_draws_its_users_from_it_and_others_as_before() -> None:
-    at = Scenario(n=50, m=4, d=2, p=2.5, methods=("user.mean-clipped",))
-    assert not isinstance(at.validate().instance.law, AlikeItems)
-    assert at.setting.alike == 0 and at.setting.design_effect == 1
-    alike = Scenario(n=50, m=4, d=2, p=2.5, methods=("user.mean-clipped",), alike=0.3).validate()
+    plain = Scenario(n=50, m=4, d=2, p=2.5, methods=("user.mean-clipped",))
+    assert not isinstance(plain.validate().instance.law, AlikeItems)
+    assert plain.setting.alike == 0 and plain.setting.design_effect == 1
+    alike = replace(plain, alike=0.3).validate()
     assert isinstance(alike.instance.law, AlikeItems)
     assert alike.setting.alike == 0.3 and alike.setting.design_effect == pytest.approx(1.9)
     # One item a user is independent of all others.
-    one = Scenario(n=50, m=1, d=2, p=2.5, methods=("user.mean-clipped",), alike=0.3).validate()
-    assert one.setting.alike == 0 and isinstance(one.instance.law, AlikeItems)
+    single = replace(alike, m=1).validate()
+    assert single.setting.alike == 0 and isinstance(single.instance.law, AlikeItems)
     for changes, message in (
         ({"distribution": "spike"}, "^alike must be 0 for the distribution spike, which draws"),
         (
