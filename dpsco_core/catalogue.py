@@ -22,7 +22,8 @@ from dpsco_core.bounds.user.hardest import hardest_for_users
 from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
-from dpsco_core.data.base import ScaledLaw, Unit
+from dpsco_core.data.alike import alike_items
+from dpsco_core.data.base import ScaledLaw, Unit, overrides_answer
 from dpsco_core.geometry.geometries import L2, Geometry, check_offset
 from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.euclidean import EUCLIDEAN_OPTIMISERS
@@ -194,6 +195,16 @@ def law_can_decay(slug: str, problem: str) -> bool:
     return own and problem_class(problem).may_fall(law)
 
 
+def can_be_alike(slug: str, problem: str) -> bool:
+    """Whether the items of a user may have a part in common: of means of ordinary laws.
+
+    What is known of optimisers is proven for users whose items are independent.
+    """
+    return problem == MeanEstimation.card.slug and (
+        law_can_decay(slug, problem) and overrides_answer(distribution_class(slug), "univariate")
+    )
+
+
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
     known = methods_for(problem, level)
@@ -244,6 +255,7 @@ def make_instance(
     # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
     scale: Unit = "moment",
     decay: float = 0.0,  # with which the scales of coordinates fall
+    alike: float = 0.0,  # the share of the variance that the items of a user have in common
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
@@ -291,5 +303,13 @@ def make_instance(
         require(law_can_decay(distribution, problem), "decay", must, decay)
         own["decay"] = decay
     law = family(d=d, moment_order=order, **own)
+    if alike > 0:
+        must = (
+            f"0 for the distribution {distribution}, which draws its items in a way of its own"
+            if problem == MeanEstimation.card.slug
+            else f"0 for the problem {problem}, whose methods take a user's items as independent"
+        )
+        require(can_be_alike(distribution, problem), "alike", must, alike)
+        law = alike_items(law, alike)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)

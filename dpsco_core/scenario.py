@@ -82,6 +82,7 @@ class Scenario(Fields):
             geometry=Geometry(kind=self.geometry, q=self.q),
             scale=self.scale,
             decay=self.decay,
+            alike=self.alike,
         )
 
     @cached_property
@@ -235,7 +236,7 @@ class Scenario(Fields):
         if sampling:
             check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
-        if self.decay > 0:
+        if self.decay > 0 or self.alike > 0:
             self.instance  # noqa: B018 - refuses what has no such law
         if extend.is_added(self.distribution):
             try_law(self.instance.law)

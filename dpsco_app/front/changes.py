@@ -19,6 +19,7 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.explain.methods.guide import usual_methods
+from dpsco_core.fields import has_alike_items
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.runs.allowed import (
     ENOUGH_POINTS,
@@ -85,7 +86,11 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     if field == "geometry":
         scenario = _with_set(scenario)
     can_decay = law_can_decay(scenario.distribution, scenario.problem)
-    scenario = replace(scenario, decay=scenario.decay if can_decay else 0.0)
+    scenario = replace(
+        scenario,
+        decay=scenario.decay if can_decay else 0.0,
+        alike=scenario.alike if has_alike_items(scenario) else 0.0,
+    )
     meaningless = {"q": scenario.q is None, "epsilon": scenario.rho is not None}
     meaningless |= {"decay": not can_decay}
     if field == "axis":

@@ -17,6 +17,7 @@ def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Sc
         replace(
             scenario,
             problem=problem,
+            alike=0.0,
             methods=default_methods(problem, scenario.level),
             distribution=law if law in distributions_for(problem) else BASE.distribution,
         )
@@ -25,6 +26,13 @@ def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Sc
 
 def item_level(scenario: Scenario) -> Scenario:
     if scenario.level == "item" and scenario.axis != "m":
-        return scenario
+        return replace(scenario, alike=0.0)
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)
-    return replace(scenario, m=1, axis=axis, grid=grid, methods=default_methods(scenario.problem))
+    return replace(
+        scenario,
+        m=1,
+        alike=0.0,
+        axis=axis,
+        grid=grid,
+        methods=default_methods(scenario.problem),
+    )

@@ -28,13 +28,15 @@ def draw_page(
     symbols: str = "",
     script: Callable[[Any, Scenario], str] | None = None,
     beside: Collection[str] = (),
+    of_own: Collection[str] = (),
     has_foot: bool = True,
 ) -> None:
     """Draw the part of a page that is chosen, or why the page cannot show the scenario.
 
     `draw`, `questions`, `names` and `about`, the words below a figure, have an entry a part.
     `symbols` explains the letters, `script` makes the page's numbers, and the parts `beside` have
-    room for words beside their figure. A page without `has_foot` puts its link elsewhere.
+    room for words beside their figure. The parts `of_own` say themselves what their data are, which
+    the scenario does not. A page without `has_foot` puts its link elsewhere.
     """
     view, scenario, refused = opened_at(state)
     part = st.session_state[state.key("part")] if names else WHOLE
@@ -45,7 +47,8 @@ def draw_page(
     with screen.controls:
         if names:
             draw_parts(names, state.key("part"))
-        draw_apart(state, scenario)  # beside the figure: it is not about what the visitor has set
+        if part not in of_own:  # beside the figure: it is not about what the visitor has set
+            draw_apart(state, scenario)
     # What runs comes last, so that all the rest is there.
     above, below = st.container(), st.container()
     with below:

@@ -95,9 +95,10 @@ def users_script(view: UsersView, scenario: Scenario) -> str:
     """Return the script of the part of Users that is shown."""
     return _begin("Users", scenario) + {
         "crossing": CROSSING,
+        "alike": ALIKE,
         "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
         "feasibility": FEASIBILITY,
-    }[view.part].format(basis=view.basis)
+    }[view.part].format(basis=view.basis, share=view.share)
 
 
 CROSSING = """
@@ -121,6 +122,30 @@ for method in scenario.methods:
     errors = errors_of(outcomes, method)
     columns = {{"m": errors.items, "mean": errors.mean, "se": errors.standard_error}}
     show(f"crossover, {{method}}", columns)
+"""
+ALIKE = """
+
+# %%
+from dpsco_core import study
+from dpsco_core.explain.users.alike import alike_scenario
+from dpsco_core.explain.users.crossing import errors_of
+
+for alike in ({share}, 0.0):
+    scenario = alike_scenario(
+        alike=alike,
+        n=point.n,
+        d=point.d,
+        p=point.p,
+        epsilon=point.epsilon,
+        delta=point.delta,
+        trials=point.trials,
+        seed=point.seed,
+    )
+    outcomes = list(study(scenario))
+    for method in scenario.methods:
+        errors = errors_of(outcomes, method)
+        columns = {{"m": errors.items, "mean": errors.mean, "se": errors.standard_error}}
+        show(f"items with {{alike}} in common, {{method}}", columns)
 """
 SHOW_MAP = """rows = [(n, m) for n in regions.plane.y for m in regions.plane.x]
 map_ = pd.DataFrame(rows, columns=["n", "m"])

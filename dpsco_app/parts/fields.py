@@ -16,8 +16,9 @@ FRONT = sorted(
 
 
 def front_fields(scenario: Scenario) -> list[str]:
-    """Return the fields whose controls are always open; the items per user where there are any."""
-    return [name for name in FRONT if name != "m" or scenario.m > 1 or scenario.axis == "m"]
+    """Return the fields whose controls are always open; those of users where there are any."""
+    of_users = scenario.m > 1 or scenario.axis == "m"
+    return [name for name in FRONT if name not in ("m", "alike") or of_users]
 
 
 def widget(known: Field) -> str:

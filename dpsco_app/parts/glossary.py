@@ -90,8 +90,6 @@ j | j | index of a coordinate |
 ψ | \psi | squared bias of a coordinate |
   The most that clipping can shift one coordinate's mean, squared, as a function of where that mean
   is.
-γ | \gamma | inverse step size |
-  The weight of staying near in mirror descent.
 α | \alpha | order, or optimisation error |
   The order of a Rényi divergence; in objective perturbation, how exactly the minimiser is
   found.

@@ -342,6 +342,9 @@ class BoundCard(Card):
     level: Level = "item"
     problems: tuple[str, ...] = ("mean",)  # slugs of the problems with which the bound is drawn
     geometry: Literal["l2", "lq"] = "l2"  # the geometry of the statement
+    # why it holds where the items of a user are alike. Empty: its proof takes them as independent,
+    # and it refuses users whose items are not.
+    alike_items: str = ""
     # lower bounds: whether figures draw it; a variant of a drawn bound is listed in tables only
     drawn: bool = True
     # lower bounds: whether figures call it Fano's, for its algorithms and losses

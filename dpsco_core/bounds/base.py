@@ -41,6 +41,23 @@ class Hypothesis:
         return replace(self, check=lambda setting: self.check(view(setting)))
 
 
+def independent_items(card: BoundCard) -> Hypothesis:
+    """Return the condition of every proof that gives no reason to do without it.
+
+    A user's m items are taken as independent, by bounds of item level too, which count n m records.
+    """
+
+    def check(setting: Setting) -> str:
+        if setting.alike == 0 or card.alike_items:
+            return ""
+        return (
+            "The proof of this bound takes the items of a user as independent, and here they have "
+            f"alike={setting.alike:g} of their variance in common."
+        )
+
+    return Hypothesis(text="items of a user are independent", check=check)
+
+
 @dataclass(frozen=True)
 class Letter:
     r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
@@ -120,9 +137,9 @@ class Bound:
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         """Return the terms of the bound by name; of a bound on a run, of the run with this plan.
 
-        The single term `VOID`, which says nothing, where the proof needs a second moment.
+        The single term `VOID`, which says nothing, where the proof does not hold: `why_void`.
         """
-        if self.needs_variance(setting):
+        if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}
         if plan is not None and isinstance(self.evaluate, AtPlan):
             return dict(self.evaluate.terms_of_run(plan))
@@ -152,7 +169,7 @@ class Bound:
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
         """Return one sentence for every hypothesis that fails at `setting`."""
-        if reason := self.needs_variance(setting):
+        if reason := self.why_void(setting):
             return (reason,)
         view = self.setting_of_statement(setting)
         return tuple(s for s in (h.check(view) for h in self.hypotheses) if s)
@@ -169,6 +186,13 @@ class Bound:
         view = self.setting_of_statement(setting)
         return not any(h.check(view) for h in self.hypotheses if h.is_scope)
 
+    def why_void(self, setting: Setting) -> str:
+        """Return why the proof is about other records than those of `setting`; empty if it is not.
+
+        It needs a second moment, or items that are independent within a user.
+        """
+        return self.needs_variance(setting) or independent_items(self.card).check(setting)
+
     def needs_variance(self, setting: Setting) -> str:
         """Return why the proof fails at a tail index below 2; empty where it does not."""
         return second_moment_missing("proof of this bound", self.card, setting.moment_order)
@@ -176,10 +200,10 @@ class Bound:
     def refusal(self, setting: Setting) -> str:
         """Return why the bound says nothing at `setting`; empty where it does.
 
-        Its proof needs a second moment; or it is a lower bound whose hard instances are not in the
-        set, so that its value would be about another one.
+        Its proof does not hold (`why_void`); or it is a lower bound whose hard instances are not in
+        the set, so that its value would be about another one.
         """
-        if reason := self.needs_variance(setting):
+        if reason := self.why_void(setting):
             return reason
         if self.card.kind == "upper":
             return ""

@@ -38,6 +38,12 @@ def stream_rows(d: int) -> int:
     return max(1, BLOCK_ENTRIES // d)
 
 
+def whole_blocks(n: int, d: int) -> int:
+    """Round n up to whole blocks: a law fills a block at once, and its part in another way."""
+    size = stream_rows(d)
+    return -(-n // size) * size
+
+
 def draw_key(rng: np.random.Generator) -> Key:
     """Draw the key of a sample."""
     high_word, low_word = rng.integers(0, 2**64, size=2, dtype=np.uint64)

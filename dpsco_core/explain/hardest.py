@@ -25,7 +25,7 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     if point.level == "user" or scenario.axis == "m":
         return None
     # The instances have a moment of 1 in every coordinate, and a variance of their own.
-    if point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
+    if point.alike > 0 or point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
         return None
     bounds_by_slug = {b.card.slug: b for b in bounds_for(point.problem)}
     proven = window(point, notions_of(point)[0]).lowers  # the largest first

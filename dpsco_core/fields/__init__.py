@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.fields.field import Field, Span
 from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields
-from dpsco_core.fields.words import has_offset
+from dpsco_core.fields.words import has_alike_items, has_offset
 
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
@@ -84,6 +84,7 @@ __all__ = [
     "TABLE",
     "Field",
     "Fields",
+    "has_alike_items",
     "has_offset",
     "is_in_key",
     "is_linear",

@@ -13,21 +13,31 @@ from dpsco_core.data.base import Unit
 from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.fields.field import Sign, field, series
 from dpsco_core.fields.words import (
+    ALIKE_ITEMS,
+    ALIKE_SIGN,
     BUDGET_SIGN,
-    CLIPPED,
     D_SIGN,
     DECAY_SIGN,
     DELTA_SIGN,
     FALLING,
     FEATURES,
+    FIXED,
+    IN_COMMON,
     M_SIGN,
+    NORM_OF_TRUTH,
+    PRACTICAL,
     Q_SIGN,
     RECORD,
     SAME_SEED,
     SET,
-    STARTS,
+    SET_OF_MEAN,
+    SET_OF_PARAMETER,
+    SEVERAL_ITEMS,
     TAIL,
     UNEQUAL_SCALES,
+    UNITS,
+    WHERE_TRUTH_IS,
+    has_alike_items,
     has_offset,
     tail_in_short,
     words,
@@ -123,8 +133,7 @@ class Fields:
         front=7,
         symbol="m",
         label="Items per user m",
-        help="At 1 every record is a person. Beyond, a person has m records, and privacy hides all "
-        "of them at once: neighbours replace a whole user.",
+        help=SEVERAL_ITEMS,
         offered=(1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000),
         grid=(1, 3, 10, 30, 100),
         sign=Sign("m", "items per user", M_SIGN),
@@ -146,11 +155,7 @@ class Fields:
         shown=lambda s: s.rho is None,
         offered=(*series(-2, 1), 20),
         grid=(0.1, 0.2, 0.5, 1, 2, 5),
-        sign=Sign(
-            r"\varepsilon",
-            "privacy budget",
-            BUDGET_SIGN,
-        ),
+        sign=Sign(r"\varepsilon", "privacy budget", BUDGET_SIGN),
     )
     delta: float | None = field(
         1e-6,
@@ -165,11 +170,7 @@ class Fields:
         help=r"The chance that the limit of $\varepsilon$ fails. Keep it well below $1/n$.",
         shown=lambda s: s.rho is None and bool(s.delta),
         offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
-        sign=Sign(
-            r"\delta",
-            "failure probability",
-            DELTA_SIGN,
-        ),
+        sign=Sign(r"\delta", "failure probability", DELTA_SIGN),
     )
     rho: float | None = field(
         None,
@@ -265,11 +266,7 @@ class Fields:
         group="Geometry",
         symbol="D",
         label=words("Diameter of the public set", "Diameter of the constraint set"),
-        help=words(
-            "Public knowledge that estimators may use: the mean's norm is at most half of it. In "
-            "another geometry than the l2 ball, every estimate is projected on the set.",
-            "Twice the largest norm of a parameter, in the norm of the set. It is public.",
-        ),
+        help=words(SET_OF_MEAN, SET_OF_PARAMETER),
         offered=(1, 2, 4, 10, 20, 40, 100, 200),
         grid=(2, 4, 10, 20, 40, 100, 200),
         sign=Sign("D", "diameter", D_SIGN),
@@ -283,16 +280,8 @@ class Fields:
         "instances have a mean of their own",
         group="Data",
         name="Norm of the truth",
-        label=words(
-            "Norm of the true mean ‖μ‖",
-            "Norm of the records' true mean ‖μ‖",
-            "Norm of the true parameter ‖w*‖",
-        ),
-        help=words(
-            CLIPPED,
-            f"How far the records' true mean {STARTS}",
-            f"How far the best parameter {STARTS}",
-        ),
+        label=NORM_OF_TRUTH,
+        help=WHERE_TRUTH_IS,
         shown=has_offset,
         offered=(0, 0.2, 0.5, 1, 2, 5, 10),
     )
@@ -335,8 +324,7 @@ class Fields:
         kind="whole",
         low=0,
         high=SEED_MAX,
-        meaning="fixes data and noise. Whoever knows it can subtract the noise: a seeded result is "
-        "for study, never for publication of real data",
+        meaning=FIXED,
         flag_meaning=f"the one seed, or {FRESH} for one from the operating system, which is "
         f"printed; {COST}",
         group="Study",
@@ -362,8 +350,7 @@ class Fields:
         scope="run",
         group="Fine print",
         label="Tuning",
-        help="practical: radii and block numbers that work at these sizes; theory: the theorem's "
-        "own. Both ignore the data, and both are private.",
+        help=PRACTICAL,
     )
     scale: Unit = field(
         "moment",
@@ -374,8 +361,7 @@ class Fields:
         "variance falls as `p` grows, or `variance`, to compare tails at equal variance",
         group="Data",
         label="What is scaled to 1",
-        help="moment: the p-th moment of a coordinate is 1, as the papers assume; the variance, "
-        "and with it every error, then falls as p grows. variance: the variance is 1 at every p.",
+        help=UNITS,
         shown=lambda s: not catalogue.distribution_class(s.distribution).has_prior,
     )
     decay: float = field(
@@ -394,4 +380,21 @@ class Fields:
         grid=(0, 0.25, 0.5, 0.75, 1, 1.5),
         linear=True,
         sign=Sign("a", "decay of the scales", DECAY_SIGN),
+    )
+    alike: float = field(
+        0.0,
+        kind="real",
+        low=0,
+        high=1,
+        is_late=True,
+        meaning=IN_COMMON,
+        group="Size",
+        front=7,
+        symbol="γ",
+        label="What a user's items have in common γ",
+        plain="0: unrelated items, 1: the same item again",
+        help=ALIKE_ITEMS,
+        shown=has_alike_items,
+        offered=(0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1),
+        sign=Sign(r"\gamma", "share in common", ALIKE_SIGN),
     )

@@ -49,6 +49,41 @@ DECAY_SIGN = (
     "How fast the spread of the coordinates falls from the first to the last; 0 means that all are "
     "alike."
 )
+SEVERAL_ITEMS = (
+    "At 1 every record is a person. Beyond, a person has m records, and privacy hides all "
+    "of them at once: neighbours replace a whole user."
+)
+SET_OF_MEAN = (
+    "Public knowledge that estimators may use: the mean's norm is at most half of it. In "
+    "another geometry than the l2 ball, every estimate is projected on the set."
+)
+SET_OF_PARAMETER = "Twice the largest norm of a parameter, in the norm of the set. It is public."
+FIXED = (
+    "fixes data and noise. Whoever knows it can subtract the noise: a seeded result is "
+    "for study, never for publication of real data"
+)
+PRACTICAL = (
+    "practical: radii and block numbers that work at these sizes; theory: the theorem's "
+    "own. Both ignore the data, and both are private."
+)
+UNITS = (
+    "moment: the p-th moment of a coordinate is 1, as the papers assume; the variance, "
+    "and with it every error, then falls as p grows. variance: the variance is 1 at every p."
+)
+IN_COMMON = (
+    "the share of the variance that the items of one user have in common, from 0 (independent "
+    "items) to 1 (the same item m times), for means of ordinary laws: item j of user i is mu + "
+    "t (sqrt(`alike`) u_i + sqrt(1 - `alike`) z_ij), and t keeps the moment that is scaled to 1"
+)
+ALIKE_ITEMS = (
+    r"Item j of user i is $\mu+t(\sqrt\gamma\,u_i+\sqrt{1-\gamma}\,z_{ij})$: any two items of a "
+    r"user have the correlation $\gamma$. At 0 they are independent, at 1 all are equal. More "
+    r"items then help less: a user's mean has at least $\gamma$ of an item's variance."
+)
+ALIKE_SIGN = (
+    "The share of the variance that the items of one user have in common; in one proof, an inverse "
+    "step size."
+)
 Q_SIGN = (
     "Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower "
     "bounds, the probability of a spike."
@@ -79,12 +114,31 @@ def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
     return words_for
 
 
+NORM_OF_TRUTH = words(
+    "Norm of the true mean ‖μ‖",
+    "Norm of the records' true mean ‖μ‖",
+    "Norm of the true parameter ‖w*‖",
+)
+WHERE_TRUTH_IS = words(
+    CLIPPED,
+    f"How far the records' true mean {STARTS}",
+    f"How far the best parameter {STARTS}",
+)
+
+
 def has_offset(scenario: Any) -> bool:
     """Whether the offset has an effect: a hard instance has its own mean or parameter."""
     law = catalogue.distribution_class(scenario.distribution)
     return not law.has_prior or (
         law.hides == "mean" and scenario.problem in catalogue.LINEAR_MODELS
     )
+
+
+def has_alike_items(scenario: Any) -> bool:
+    """Whether the items of a user may have a part in common, where users have several."""
+    has_items = scenario.m > 1 or scenario.axis == "m"
+    can_be_alike = catalogue.can_be_alike(scenario.distribution, scenario.problem)
+    return has_items and can_be_alike and scenario.p >= 2
 
 
 SET = (

@@ -90,6 +90,9 @@ class Setting:
     n: int  # records (or users)
     d: int  # dimension
     m: int = 1  # items per user; 1 at item level
+    # the share of the variance that the items of one user have in common, from 0 (independent
+    # items) to 1 (equal ones); 0 where users have one item
+    alike: float = 0.0
     moment_order: float  # the tail index p: the order of the moment that is bounded; above 1
     budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
@@ -110,6 +113,12 @@ class Setting:
         p = self.moment_order
         require(1 < p < math.inf, "p", "a number above 1", p)
         require(self.exponent >= 1, "q", "at least 1", self.exponent)
+        require(0 <= self.alike <= 1, "alike", "from 0 to 1", self.alike)
+
+    @property
+    def design_effect(self) -> float:
+        """By what the variance of a user's mean exceeds that of m independent items, 1 to m."""
+        return 1 + (self.m - 1) * self.alike
 
     @property
     def body(self) -> ConstraintSet:

@@ -13,6 +13,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.data.alike import share_in_common
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
@@ -128,6 +129,7 @@ class MeanEstimation(Problem):
         return Setting(
             n=n,
             m=m,
+            alike=share_in_common(self.distribution) if m > 1 else 0.0,
             d=self.distribution.d,
             moment_order=self.distribution.moment_order,
             budget=budget,

@@ -145,6 +145,8 @@ def _candidates(
         ends["margin"] = (MARGIN_MIN, ends["margin"][1])
         if scenario.scale != "moment":
             yield "scale", "moment"
+    if scenario.alike > 0:
+        yield "alike", 0.0
     for field, (low, high) in ends.items():
         value = getattr(scenario, field)
         if value is not None and not low <= value <= high:

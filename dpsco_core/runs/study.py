@@ -28,6 +28,7 @@ from dpsco_core.base.parsing import to_text
 from dpsco_core.base.thread_cache import LastOfThread
 from dpsco_core.catalogue import make_method, method_card, method_class, methods_under
 from dpsco_core.data import GeneratedRows, Rows
+from dpsco_core.data.alike import draw_users
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.fields import OF_RUN, OF_STUDY, is_in_key
@@ -343,8 +344,7 @@ def _draw_dataset(point: Scenario, trial: int) -> tuple[Problem, Dataset]:
     if point.m > 1 and isinstance(problem, OptimisationProblem):
         return problem, sample_users(problem, point.n, point.m, rng)
     if point.m > 1:
-        items = problem.sample(point.n * point.m, rng)
-        return problem, UserRows(records=items, items=point.m)
+        return problem, draw_users(problem.law, point.n, point.m, rng)
     if streamed(point.n, point.m, point.d):
         return problem, problem.stream(point.n, rng)
     return problem, problem.sample(point.n, rng)

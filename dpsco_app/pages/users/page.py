@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
@@ -12,6 +13,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.scripts import users_script
 from dpsco_app.pages.users import words
+from dpsco_app.pages.users.alike import SHARES, alike_figure, alike_small, numbers
 from dpsco_app.pages.users.figures import (
     crossing_figure,
     crossing_table,
@@ -22,18 +24,20 @@ from dpsco_app.pages.users.state import (
     PARTS,
     STATE,
     View,
+    alike_study,
     level,
     mean_over_items,
 )
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded, short_text
-from dpsco_app.parts.page import draw_parts, to_explore
+from dpsco_app.parts.page import draw_parts, slider, to_explore
 from dpsco_app.runs.running import cached_cell, run_here
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured_contest
+from dpsco_core.explain.users.alike import ADAPTIVE
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -73,6 +77,7 @@ def page() -> None:
         about=words.LOOK_AT,
         symbols=words.SYMBOLS,
         script=users_script,
+        of_own=("alike",),
     )
 
 
@@ -102,6 +107,24 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     )
     mean = mean_over_items(visit.current().mine)
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
+
+
+def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw what items that are alike are worth, beside independent ones, for a mean."""
+    with screen.controls:
+        left, right = st.columns([2, 3], vertical_alignment="center")
+        with left:
+            slider(STATE, "What a user's items have in common γ", "share", SHARES)
+        right.markdown(words.WHOSE_ITEMS)
+    alike, plain = (alike_study(scenario, share) for share in (view.share, 0.0))
+    outcomes = run_here(alike)
+    independent = errors_of(run_here(plain), ADAPTIVE)
+    curves = {slug: errors_of(outcomes, slug) for slug in alike.methods}
+    figure = alike_figure(curves, independent, alike)
+    screen.say(words.QUESTIONS["alike"], figure.alt, alike_small(alike))
+    screen.draw(figure, height=430)
+    screen.draw_files(figure, lambda: pd.DataFrame(numbers(list(curves.values()), independent)))
+    to_explore(alike, "These users in Explore, with the bounds that hold for them")
 
 
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -172,6 +195,7 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 DRAW = {
     "crossing": _crossing,
+    "alike": _alike,
     "map": _map,
     "feasibility": _feasibility,
 }

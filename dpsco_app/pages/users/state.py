@@ -6,9 +6,10 @@ from dpsco_app.front.fits import with_problem
 from dpsco_app.session.scenarios import Use
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
-from dpsco_core.base.parsing import one_of
+from dpsco_core.base.parsing import one_of, real
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
+from dpsco_core.explain.users.alike import alike_scenario
 from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.fields import MEAN
 from dpsco_core.methods.user.level import UserLevel
@@ -17,6 +18,7 @@ from dpsco_core.scenario import Scenario, default_grid
 # The parts, and what each asks.
 PARTS = {
     "crossing": "When a filter pays",
+    "alike": "Items that are alike",
     "map": "Which is best where",
     "feasibility": "How many users",
 }
@@ -38,6 +40,8 @@ SEVERAL, SOME = 100_000, 50
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
     basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
+    # what the items of a user have in common, for the part about that
+    share: float = checked(0.1, real, 0.0, 1.0)
 
 
 def level(scenario: Scenario) -> UserLevel:
@@ -51,6 +55,21 @@ def level(scenario: Scenario) -> UserLevel:
         delta=scenario.delta,
         smoothness=1.0,
     )
+
+
+def alike_study(scenario: Scenario, alike: float) -> Scenario:
+    """Return the study of a mean, over m, of users whose items have a share in common."""
+    assert scenario.epsilon is not None and scenario.delta is not None
+    return alike_scenario(
+        alike=alike,
+        n=scenario.n,
+        d=scenario.d,
+        p=scenario.p,
+        epsilon=scenario.epsilon,
+        delta=scenario.delta,
+        trials=scenario.trials,
+        seed=scenario.seed,
+    ).validate(DASHBOARD)
 
 
 def mean_over_items(scenario: Scenario) -> Scenario:

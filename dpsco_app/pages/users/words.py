@@ -15,6 +15,7 @@ from dpsco_core.methods.user.level import UserLevel
 
 QUESTIONS = {
     "crossing": "Which method is best with how many items per user?",
+    "alike": "What are more items per user worth where they are alike?",
     "map": "Which user-level method is best where?",
     "feasibility": "How many users does a filter need?",
 }
@@ -27,12 +28,24 @@ LOOK_AT = {
     "are Gaussian, of the same law at every m, all methods see the same data at the same "
     "(ε, δ), and bars are two standard errors. In a tie: the 95 % interval of the paired "
     "differences holds 0.",
+    "alike": "The items of one user resemble each other. Here item j of user i is "
+    r"$\mu+t(\sqrt\gamma\,u_i+\sqrt{1-\gamma}\,z_{ij})$: **γ** is the correlation of any two items "
+    "of a user, and t keeps the p-th moment of an item. The variance of a user's mean is γ + (1 − "
+    "γ)/m times that of an item: its part γ stays, however many items there are. Estimated is a "
+    "mean of Student t records, privacy hides a whole user, and its noise does not depend on γ; "
+    "the clip radius does, as it must hold the users' means. Bars are two standard errors. What is "
+    "proven for independent items is not shown: only the bounds of clipped user means hold here, "
+    "with γ in them. Optimisers are left out: their radii assume independent items.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
     "needs to fill its C ≈ 100 ln(20nm $e^\\varepsilon$/δ)/ε groups. **Calibrated**: the same "
     "algorithms with the least noise and the smallest test that the proof allows. All need "
     "about 1/ε users; between printed and calibrated lie two to three powers of ten.",
 }
+WHOSE_ITEMS = (
+    "**Here:** the mean of Student t records, of norm 1. The number of users, the dimension, "
+    "the tail index and the budget are those of the sliders; m runs along the axis."
+)
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to Gaussian data. Filtered gradients win with very "
     "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "
@@ -65,6 +78,7 @@ NEED_NAMES = {
     "groups-calibrated": "SGD, one phase",
 }
 SYMBOLS = r"""
+- $\gamma$: the share of an item's variance that all items of its user have in common.
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
   $m$ items; $n$ and $m$ are public.
 - $p$: the moment of the measured data that is 1, and that the methods are told. Bounds and counts

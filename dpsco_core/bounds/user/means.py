@@ -44,13 +44,16 @@ from dpsco_core.problems.base import Setting
 def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     r"""Second-moment bound at the radius of a run; `clipped` is the setting of what is clipped.
 
-    .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}{nm}+\text{bias}(R)^2+d\sigma^2
+    .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
+        +\text{bias}(R)^2+d\sigma^2
 
-    The bias is that of a record, or of a user's mean, with its own moment.
+    The bias is that of a record, or of a user's mean, with its own moment; :math:`\gamma` is what
+    the items of a user have in common (theory/user-level-means.md, 6.2).
     """
     setting = plan.setting
     bias = coordinate_bias(clipped)
-    sampling = moment_scale(setting) * math.sqrt(setting.d / (setting.n * setting.m))
+    variance = setting.d * setting.design_effect / (setting.n * setting.m)
+    sampling = moment_scale(setting) * math.sqrt(variance)
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
     # The mean length of the clipped part is at most this.
@@ -119,6 +122,10 @@ def _enough_people(setting: Setting) -> str:
     return f"The rate needs n >= d/epsilon = {fewest:,} people, and n={setting.n:,}."
 
 
+def _share(setting: Setting) -> float:
+    return setting.alike
+
+
 LETTERS = (
     *BALL,
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
@@ -126,7 +133,15 @@ LETTERS = (
     Letter(r"\sigma", "deviation of the run's noise, per coordinate"),
     Letter("m", "records of each user", lambda s: s.m),
     Letter("c", "what a mean of m records keeps of a moment's root"),
+    Letter(r"\gamma", "share of the variance that a user's records have in common", _share),
 )
+_ALIKE = (
+    "Users are independent, and of a user only the mean of its items enters, whose variance and "
+    "moment have the part in common in them."
+)
+# The sampling error of n user means, and what such a mean keeps of a moment's root.
+_SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
+_KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "
 _RATE = BoundCard(
     slug="upper.user.mean-adaptive",
     name="Person-level mean, rate",
@@ -186,9 +201,10 @@ _BOUNDS: tuple[Bound, ...] = (
         slug="upper.user.mean-clipped-run",
         name="Clipped user means, proven for this run",
         statement="User-level means, 3.2",
-        latex=IN_BALL + r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
-        r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ " + KAPPA,
+        latex=IN_BALL + r"\Big[" + _SAMPLING + r"+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
+        r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ " + _KEEPS + KAPPA,
         method="user.mean-clipped",
+        alike_items=_ALIKE,
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
@@ -199,8 +215,11 @@ _BOUNDS: tuple[Bound, ...] = (
     ),
 )
 _PURE_LATEX = (
-    r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}^2"
-    r"+d(d+1)\Big(\frac{2R}{n\varepsilon}\Big)^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ "
+    r"\Big["
+    + _SAMPLING
+    + r"+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}^2"
+    + r"+d(d+1)\Big(\frac{2R}{n\varepsilon}\Big)^2\Big]^{1/2},\ "
+    + _KEEPS
     + KAPPA
 )
 _PURE_HYPOTHESES = (PURE_BUDGET, COORDINATE_MOMENT, MEAN_BOUND)
@@ -215,6 +234,7 @@ _PURE: tuple[Bound, ...] = (
         latex=r"\min_R" + _PURE_LATEX,
         privacy="pure",
         method="user.mean-clipped",
+        alike_items=_ALIKE,
         evaluate=terms_of(best_pure),
         combine=root_sum_square,
         hypotheses=_PURE_HYPOTHESES,
@@ -229,6 +249,7 @@ _PURE: tuple[Bound, ...] = (
         latex=IN_BALL + _PURE_LATEX,
         privacy="pure",
         method="user.mean-clipped",
+        alike_items=_ALIKE,
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
@@ -257,8 +278,10 @@ _INTERVALS: tuple[Bound, ...] = (
         SAMPLE % ("R^2", "n")
         + r"\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}"
         + NOISE
-        + SPREAD % "{nm}"
-        + r"c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ "
+        + r",\ \lambda="
+        + _SAMPLING
+        + r",\ "
+        + _KEEPS
         + KAPPA,
         "User-level means, 3.4",
     ),

@@ -122,6 +122,7 @@ def of_numbers(
         n=count,
         d=columns,
         m=1,
+        alike=0.0,
         geometry="l2",
         q=None,
         axis=axis,

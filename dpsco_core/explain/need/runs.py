@@ -10,7 +10,8 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.catalogue import make_method, method_card
-from dpsco_core.data.blocks import stream_rows
+from dpsco_core.data.alike import draw_users, share_in_common
+from dpsco_core.data.blocks import whole_blocks
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import released
@@ -75,18 +76,14 @@ def first_users(
     """
     d = problem.constraint.d
     if not isinstance(problem, OptimisationProblem):
-        rows = DenseRows(problem.sample(_whole_blocks(n * m, d), rng).x[: n * m])
+        if m > 1 and share_in_common(problem.law) > 0:
+            return draw_users(problem.law, n, m, rng)
+        rows = DenseRows(problem.sample(whole_blocks(n * m, d), rng).x[: n * m])
         return rows if m == 1 else UserRows(records=rows, items=m)
     if not items_fit(n, m, d):
         return sample_users(problem, n, m, rng)
-    records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)
+    records = problem.sample(whole_blocks(n * m, d), rng).part(0, n * m)
     return records if m == 1 else ItemSample(records=records, items=m)
-
-
-def _whole_blocks(n: int, d: int) -> int:
-    """Round n up to whole blocks: a law fills a block at once, and its part in another way."""
-    size = stream_rows(d)
-    return -(-n // size) * size
 
 
 def point_at(base: Scenario, unknown: Unknown, value: float) -> Scenario:

@@ -31,6 +31,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import (
     BOUNDS,
     bound,
+    can_be_alike,
     default_methods,
     method_card,
     methods_for,
@@ -306,4 +307,5 @@ def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
     if card.method in slugs:
         public = tuple(m for m in methods if method_card(m).privacy == "none")
         methods = tuple(dict.fromkeys((*public, card.method)))
-    return replace(point, problem=problem, m=items, methods=methods)
+    alike = point.alike if items > 1 and can_be_alike(point.distribution, problem) else 0.0
+    return replace(point, problem=problem, m=items, methods=methods, alike=alike)

@@ -59,11 +59,12 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "margin": ({}, 1),
     "scale": ({}, "variance"),
     "decay": ({}, 1),
+    "alike": ({"m": "10", "distribution": "student-t"}, 0.3),
     "axis": ({}, "d"),
     "problem": ({}, "quadratic"),
 }
 # These make a run long, or need an address of their own; the others follow each other.
-ALONE = ("problem", "axis", "tuning", "geometry", "m", "rho", "q")
+ALONE = ("problem", "alike", "axis", "tuning", "geometry", "m", "rho", "q")
 KNOWN = ("methods", "n")  # all that these leave to show has run before: it is drawn at once
 TOGETHER = tuple(field for field in CHANGES if field not in ALONE)
 

@@ -28,30 +28,35 @@ def user_means(sample: UserRows, setting: Setting) -> DenseRows:
     return sample.means()
 
 
-def shrinkage(order: float, items: int) -> float:
-    r"""Return c with :math:`\|\bar Y\|_p\le c\,\|Y\|_p` for means of m independent centred Y.
+def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
+    r"""Return c with :math:`\|\bar Y\|_p\le c\,\|Y\|_p` for means of m centred items Y of a user.
 
-    .. math:: c=\min\{1,\sqrt{(p-1)/m}\}
+    .. math:: c=\min\Big\{1,
+        \sqrt{\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}}\Big\}
 
-    Rio's inequality, and Minkowski's (theory/user-level-means.md, 1).
+    with :math:`\gamma` the share `alike` that the items have in common; for independent ones it is
+    :math:`\sqrt{(p-1)/m}`. Rio's inequality, and Minkowski's (theory/user-level-means.md, 1, 6.2).
 
     Examples
     --------
     >>> shrinkage(2.0, 256), shrinkage(3.0, 1)
     (0.0625, 1.0)
+    >>> shrinkage(2.0, 10**9, alike=0.5), round(shrinkage(2.0, 10**9, alike=0.1), 4)
+    (1.0, 0.3333)
     """
-    return min(1.0, math.sqrt((order - 1) / items))
+    square = alike + (1 - alike) * ((order - 1) / items)
+    return min(1.0, math.sqrt(square / max(alike, 1 - alike)))
 
 
 def of_user_means(setting: Setting) -> Setting:
     """Return the setting of the users' means: n records, whose moments are those of such a mean."""
     c, p, m = setting.constants, setting.moment_order, setting.m
-    factor = shrinkage(p, m)
+    factor = shrinkage(p, m, setting.alike)
     central = c.directional_moment + c.mean_gradient_bound  # the moment of an item, by Minkowski
     constants = replace(
         c,
         coordinate_moment=c.coordinate_moment * math.pow(factor, p),
         directional_moment=min(c.directional_moment, c.mean_gradient_bound + factor * central),
-        variance_trace=c.variance_trace / m,
+        variance_trace=c.variance_trace * setting.design_effect / m,
     )
-    return replace(setting, m=1, constants=constants)
+    return replace(setting, m=1, alike=0.0, constants=constants)

@@ -1,0 +1,245 @@
+"""The law of records whose users give each of their own items a part in common.
+
+The moment of such a sum: what one large draw adds is known exactly, and the rest is integrated
+(theory/user-level-means.md, 6.1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import OWN, Card
+from dpsco_core.base.errors import require
+from dpsco_core.data.base import Distribution, ScaledLaw
+from dpsco_core.data.blocks import draw_key, draw_rows, whole_blocks
+from dpsco_core.data.ranges import exp_or_inf
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.users import UserRows
+
+PANELS = 40  # pieces of the line, equally long on the scale of arsinh
+MIDDLE = 4.0  # up to where on that scale a law may bend, and as many pieces are taken once more
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
+REACH = 1e12  # how far the integral goes, in units in which the law's moment is about 1
+LARGEST_POWER = 280.0  # the largest power of ten that an integrand may reach
+AGREEMENT = 1e-6  # how well the grid must reproduce a moment that is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlikeItems(Distribution):
+    r"""Items :math:`X_{ij}=\mu+t(\sqrt c\,U_i+\sqrt{1-c}\,Z_{ij})` of users i.
+
+    U and Z are independent draws of the `base` law, centred. Any two items of a user have the
+    correlation c in every coordinate. The factor t makes :math:`E|X_j-\mu_j|^p`, or the variance,
+    what it is under the base law (theory/user-level-means.md, 6.1). Raises `InvalidInput` for a
+    share outside of [0, 1], for p < 2, and for a law whose coordinates have no density in closed
+    form.
+
+    Examples
+    --------
+    >>> from dpsco_core.data import StudentT
+    >>> law = alike_items(StudentT(d=5, moment_order=3.0), 0.3)
+    >>> round(law.moment(3), 12), round(law.moment(2) / law.base.moment(2), 4)
+    (1.0, 1.1427)
+    >>> law.sample_items(2, 3, np.random.default_rng(0)).x.shape
+    (6, 5)
+    """
+
+    d: int
+    moment_order: float
+    base: ScaledLaw  # an ordinary law, of order p >= 2
+    alike: float  # the share c of the variance that the items of a user have in common
+
+    card = Card(
+        slug="alike-items",
+        name="Items alike within a user",
+        paper=OWN,
+        statement="user-level-means, 6.1",
+        summary="A part of every record is its user's, and the rest is its own.",
+    )
+
+    def __post_init__(self) -> None:
+        require(0 <= self.alike <= 1, "alike", "from 0 to 1", self.alike)
+        must = "at least 2 where the items of a user are alike"
+        require(self.moment_order >= 2, "p", must, self.moment_order)
+        has_density = self.base.univariate is not None
+        must = "one whose coordinates have a density in closed form, where items are alike"
+        require(has_density, "distribution", must, self.base.card.slug)
+
+    # -- moments ----------------------------------------------------------------------------
+
+    @property
+    def tail_index(self) -> float:
+        return self.base.tail_index
+
+    @property
+    def mean(self) -> Vector:
+        return self.base.mean
+
+    @property
+    def centred(self) -> AlikeItems:
+        return alike_items(self.base.centred, self.alike)
+
+    @property
+    def noise_law(self) -> Distribution:
+        return self.base.noise_law
+
+    @property
+    def scales(self) -> Vector:
+        return self.base.scales
+
+    @property
+    def factor(self) -> float:
+        """The factor t that keeps the p-th moment, or the variance, of a coordinate."""
+        if self.base.unit == "variance":
+            return 1.0
+        order = self.moment_order
+        mixed = mixed_moment(self.base, self.alike, order)
+        return math.pow(mixed * math.pow(self.lead, order) / self.base.moment(order), -1 / order)
+
+    @property
+    def unit_moment(self) -> float:
+        if self.base.unit == "moment":
+            return self.base.unit_moment
+        return self.moment(self.moment_order)
+
+    @property
+    def variance_trace(self) -> float:
+        return self.factor**2 * self.base.variance_trace
+
+    @property
+    def directional_moment(self) -> float:
+        return self.moment_root * self.direction_factor(self.moment_order)
+
+    def direction_factor(self, order: float) -> float:
+        """Return that of the base law.
+
+        Coordinates of a sum are independent, symmetric or elliptical where those of its terms are.
+        """
+        return self.base.direction_factor(order)
+
+    def moment(self, k: float) -> float:
+        require(k >= 0, "k", "a number of at least 0", k)
+        if k >= self.tail_index:
+            return math.inf
+        if k == 0:
+            return 1.0
+        mixed = mixed_moment(self.base, self.alike, k)
+        return exp_or_inf(math.log(mixed) + k * math.log(self.factor * self.lead))
+
+    # -- draws ------------------------------------------------------------------------------
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        return self
+
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records: those of different users."""
+        base, common = self.base.centred, np.empty_like(out)
+        base.fill(common, rng)
+        base.fill(out, rng)
+        self._add_common(out, common)
+
+    def sample_items(self, n: int, m: int, rng: np.random.Generator) -> DenseRows:
+        """Return m items of each of n users, one user after another, shape (n m, d).
+
+        The first users are the same ones whatever n is.
+        """
+        base: Distribution = self.base.centred
+        d = self.d
+        common = draw_rows(base, whole_blocks(n, d), draw_key(rng))[:n]
+        x = draw_rows(base, whole_blocks(n * m, d), draw_key(rng))[: n * m]
+        self._add_common(x.reshape(n, m, self.d), common[:, None, :])
+        return DenseRows(x)
+
+    def _add_common(self, items: Vector, common: Vector) -> None:
+        """Make records of their own parts, in place, and of the parts in common."""
+        items *= self.factor * math.sqrt(1 - self.alike)
+        items += self.factor * math.sqrt(self.alike) * common
+        items += self.mean
+
+
+def alike_items(base: ScaledLaw, alike: float) -> AlikeItems:
+    """Return the law of items of which a share is in common; errors: `AlikeItems`."""
+    return AlikeItems(d=base.d, moment_order=base.moment_order, base=base, alike=alike)
+
+
+def share_in_common(law: Distribution) -> float:
+    """Return the share of the variance that the items of a user have in common; mostly 0."""
+    return law.alike if isinstance(law, AlikeItems) else 0.0
+
+
+def draw_users(law: Distribution, n: int, m: int, rng: np.random.Generator) -> UserRows:
+    """Return n users with m records each."""
+    items = law.sample_items(n, m, rng) if isinstance(law, AlikeItems) else law.sample(n * m, rng)
+    return UserRows(records=items, items=m)
+
+
+@lru_cache(maxsize=256)
+def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
+    r"""Return :math:`E|\sqrt c\,U_j+\sqrt{1-c}\,Z_j|^k` of a coordinate of scale 1.
+
+    U and Z are independent draws of the law, centred; c is the `share`, from 0 to 1, and k the
+    `order`, above 0 and below the law's tail index.
+
+    Raises `InvalidInput` if the law has no density in closed form, or if the integral cannot
+    resolve the tail.
+
+    Examples
+    --------
+    >>> from dpsco_core.data import Gaussian
+    >>> round(mixed_moment(Gaussian(moment_order=3.0), 0.3, 3.0), 9)
+    1.0
+    """
+    moment = law.moment(order) / math.pow(law.lead, order)
+    if order == 2 or share in (0, 1):
+        return moment
+    points, weights = _grid(law, order)
+    _check_resolution(law, points, weights, order)
+    a, b = math.sqrt(share), math.sqrt(1 - share)
+    common_part, own_part = (a * points)[:, None], (b * points)[None, :]
+    sizes = np.maximum(np.abs(common_part), np.abs(own_part))
+    # The smaller term over the larger one, with its sign.
+    ratios = np.where(
+        np.abs(common_part) >= np.abs(own_part), own_part / common_part, common_part / own_part
+    )
+    with np.errstate(divide="ignore"):  # two terms may cancel exactly
+        joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
+    rest = float(weights @ (sizes**order * joint) @ weights)
+    return (math.pow(a, order) + math.pow(b, order)) * moment + rest
+
+
+def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
+    """Return centred points of a coordinate and their probabilities, by Gauss's rule on panels."""
+    density = law.univariate
+    must = "one whose coordinates have a density in closed form, where items are alike"
+    require(density is not None, "distribution", must, law.card.slug)
+    assert density is not None
+    width = 1 / density.peak
+    reach = min(REACH, math.pow(10, LARGEST_POWER / order))
+    end = math.asinh(reach / width)
+    bends = [math.asinh((at - density.median) / width) for at in (density.mean, *density.jumps)]
+    middle = min(MIDDLE, end)
+    ends = np.unique(
+        [*np.linspace(-end, end, PANELS + 1), *np.linspace(-middle, middle, PANELS + 1), *bends]
+    )
+    half = np.diff(ends)[:, None] / 2
+    t = (ends[:-1, None] + half + half * NODES).ravel()
+    places = density.median + width * np.sinh(t)
+    lengths = (half * WEIGHTS).ravel() * width * np.cosh(t)
+    weights = lengths * density.density(places)
+    is_possible = weights > 0
+    return places[is_possible] - density.mean, weights[is_possible]
+
+
+def _check_resolution(law: ScaledLaw, points: Vector, weights: Vector, order: float) -> None:
+    """Raise `InvalidInput` unless the grid gives the moment of which the rest is made."""
+    lower = max(order - 1, 0.0)
+    exact = law.moment(lower) / math.pow(law.lead, lower)
+    is_resolved = abs(float(weights @ np.abs(points) ** lower) / exact - 1) <= AGREEMENT
+    must = f"smaller for the distribution {law.card.slug}, where items are alike"
+    require(is_resolved, "p", must, order)

@@ -1,0 +1,66 @@
+"""What more items per user are worth where the items of a user are alike: means over m."""
+
+import math
+
+from dpsco_core.base.errors import require
+from dpsco_core.scenario import Scenario
+
+ADAPTIVE, CLIPPED, POOLED = "user.mean-adaptive", "user.mean-clipped", "mean.sample"
+LADDER = (1, 3, 10, 30, 100, 300, 1000, 3000)
+MOST_ELEMENTS = 6_000_000  # the largest n m d that is drawn: 48 MB, some tenths of a second
+
+
+def items_drawn(n: int, d: int) -> tuple[float, ...]:
+    """Return the m over which users are drawn: as many items as take little time, at least 2.
+
+    Examples
+    --------
+    >>> items_drawn(1000, 10)
+    (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+    """
+    most = max(2, MOST_ELEMENTS // (n * d))
+    return (*(float(m) for m in LADDER if m < most), *([float(most)] * (most < LADDER[1])))
+
+
+def alike_scenario(
+    *,
+    alike: float,
+    n: int = 10_000,
+    d: int = 10,
+    p: float = 3.0,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    trials: int = 10,
+    seed: int = 0,
+) -> Scenario:
+    """Return the study: the mean of Student t records over m, by users' means and without privacy.
+
+    Raises `InvalidInput` for a p below 2, where no method at user level runs.
+    """
+    return Scenario(
+        methods=(POOLED, CLIPPED, ADAPTIVE),
+        n=n,
+        d=d,
+        m=2,
+        p=p,
+        epsilon=epsilon,
+        delta=delta,
+        trials=trials,
+        seed=seed,
+        alike=alike,
+        axis="m",
+        grid=items_drawn(n, d),
+    ).validate()
+
+
+def sampling_error(scenario: Scenario, items: float) -> float:
+    r"""Return the root mean square error of the mean of all items, without privacy.
+
+    .. math:: \sqrt{\frac{\mathrm{tr\,Cov}(X)}n\Big(\gamma+\frac{1-\gamma}m\Big)}
+
+    `items` is m, and may be infinite: what users have in common stays
+    (theory/user-level-means.md, 6.2).
+    """
+    require(items >= 1, "items", "at least 1", items)
+    share, law = scenario.alike, scenario.instance.law
+    return math.sqrt(law.variance_trace / scenario.n * (share + (1 - share) / items))
