@@ -22,6 +22,7 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 
 
 Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
+Printing = Literal["", "printed", "reworked"]
 
 
 @dataclass(frozen=True)
@@ -319,6 +320,8 @@ class BoundCard(Card):
     constant: Literal["explicit", "rate"]
     # the sense in which the bound holds
     guarantee: Guarantee = "expectation"
+    # Whether its paper prints it in this form; empty: a rate is printed, an explicit bound is not.
+    printing: Printing = ""
     latex: str  # the formula
     # upper bounds: the notion that the method guarantees; lower bounds: the algorithms that they
     # bind, where `"none"` means every algorithm
@@ -351,6 +354,11 @@ class BoundCard(Card):
     is_fano: bool = False
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether a paper prints the bound in this form, its constants shown or hidden."""
+        return self.printing == "printed" if self.printing else self.constant == "rate"
 
     @cached_property
     def laws(self) -> LawClass:

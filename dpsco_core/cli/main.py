@@ -39,6 +39,7 @@ COMMANDS = {
     "tail": "estimate the tail index of a CSV file",
     "study": "run a scenario from a TOML file, and go on where it stopped",
     "page": "write a study with sliders as one HTML file that needs no network",
+    "paper": "print the statements of a paper in numbers: as printed, proven, measured",
     "export": "write the cells of a results file as CSV or Parquet",
     "app": "open the dashboard",
 }

@@ -189,6 +189,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.clipped-directional",
         name="SCO, simple clipping, directional rate",
         statement="Theorem 4 with the clipping bias of directional moments",
+        printing="reworked",
         summary="The rate that simple clipping reaches when the clipping bias uses that "
         "moments are bounded in every direction: lower than the theorem's by d^(1/(2p)) in "
         "two terms. Logarithms and constants are set to 1.",

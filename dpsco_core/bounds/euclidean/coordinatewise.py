@@ -157,6 +157,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     bound_like(
         CARD,
         tables=("zhao",),
+        printing="reworked",
         evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         hypotheses=_conditions(printed=False),
     ),

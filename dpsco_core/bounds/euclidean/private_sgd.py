@@ -276,6 +276,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.private-sgd-paper",
         name="Private SGD, printed constants",
         statement="Remark 1",
+        printing="printed",
         summary="The paper's main result for a target (epsilon, delta), with its constants; "
         "the method with the noise that this statement takes has at most this mean excess "
         "risk.",
@@ -289,6 +290,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         slug="upper.sco.private-sgd-theorem",
         name="Private SGD, main theorem",
         statement="Theorem 6, at the parameters that meet the budget",
+        printing="printed",
         summary="The main theorem with its parameters solved for the budget, in place of the "
         "rounder ones of Remark 1.",
         constant="explicit",

@@ -158,8 +158,9 @@ _CARD = BoundCard(
 )
 _WANG_CONDITIONS = (GAUSSIAN_BUDGET, SMALL_BUDGET, COORDINATE_MOMENT, DIAMETER, SAMPLE_SMOOTH)
 _SMOOTHED_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=_CARD,
+    bound_like(
+        _CARD,
+        printing="reworked",
         evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         combine=root_sum_square,
         hypotheses=(

@@ -231,6 +231,7 @@ _PHASED = _row(
     (AT_LEAST_2, *_FREE),
     loss_class=classes.SMOOTH_LIPSCHITZ,
     method="lp.phased-sgd",
+    printing="reworked",
 )
 _HEAVY_EUCLIDEAN = _row(
     "euclidean-reduction",
@@ -242,6 +243,7 @@ _HEAVY_EUCLIDEAN = _row(
     _REDUCTION,
     loss_class=classes.SMOOTH,
     method="lp.euclidean-reduction",
+    printing="reworked",
 )
 LQ_RATES: tuple[Bound, ...] = (
     _BASSILY,
@@ -285,6 +287,7 @@ LQ_RATES: tuple[Bound, ...] = (
         slug="upper.lp.phased-sgd-paper",
         name="Phased SGD without a constraint, printed rate",
         statement="Theorem 8",
+        printing="printed",
         summary="The theorem as printed: it vanishes with the norm of the minimiser, which no "
         "algorithm's error does. " + _UNIT_CONSTANTS,
         latex=r"L\,d^{1-2/q}\|\theta^*\|_q^2\Big(\frac1{\sqrt n}+"
@@ -327,6 +330,7 @@ LQ_RATES: tuple[Bound, ...] = (
         slug="upper.lp.euclidean-reduction-paper",
         name="Heavy tails by way of l2, printed rate",
         statement="Table 2, as printed",
+        printing="printed",
         summary="The table's entry, whose first term has lost the root of n. " + _UNIT_CONSTANTS,
         latex=r"\sigma M\Big(d^{3/2-1/q}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
     ),
@@ -343,5 +347,6 @@ LQ_RATES: tuple[Bound, ...] = (
         loss_class=classes.LIPSCHITZ,
         paper=ARORA_2020,
         method="lp.noisy-mirror-descent",
+        printing="reworked",
     ),
 )

@@ -256,6 +256,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         slug="upper.mean.clipped-paper",
         name="Simple clipping, printed constants",
         statement="Theorem 2, (14), at the radius that balances bias, tail and noise",
+        printing="printed",
         summary="The theorem as printed, at the radius of the theory tuning: an error exceeded "
         "in at most 5 of 100 runs.",
         constant="explicit",

@@ -325,6 +325,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             slug=f"upper.{slug}-paper",
             name=f"{title}, printed constants",
             statement=f"Theorem 4.1 ({algorithm}), constants of its proof, C = 14",
+            printing="printed",
             summary="What the paper's own constants add up to: a bias constant of 14 to the "
             "power p-1, and noise for a sensitivity several times too large.",
             constant="explicit",

@@ -268,6 +268,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
         slug="upper.mean.iterative-paper",
         name="Iterative updating, printed constants",
         statement="Theorem 5 with Lemmas 6 and 8, (91) and (55), parallel composition",
+        printing="printed",
         summary="What the paper's constants add up to, for an exactly solved inner program "
         "and k = 2397 groups.",
         constant="explicit",

@@ -70,6 +70,7 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
         slug="upper.mean.median-of-means-probability",
         name="Median of means, proven at 95 %",
         statement="Theorem 4.1, first part, constants of its proof, without clipping",
+        printing="printed",
         summary="The explicit error of coordinate-wise medians of block averages that holds "
         "in 95 of 100 runs; not private.",
         constant="explicit",

@@ -118,8 +118,9 @@ _SMOOTHED_CARD = BoundCard(
     method="mean.smoothed",
 )
 _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
-    Bound(
-        card=_SMOOTHED_CARD,
+    bound_like(
+        _SMOOTHED_CARD,
+        printing="reworked",
         evaluate=rate_terms(("sampling", "privacy"), moment_scale, smoothed_rate),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
     ),

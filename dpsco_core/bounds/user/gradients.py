@@ -109,7 +109,7 @@ _ASI_LIU = replace(
 )
 USER_GRADIENTS: tuple[Bound, ...] = (
     _row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
-    _row(_SMOOTH, user_complexity.smooth, THEOREM_3_2),
+    _row(_SMOOTH, user_complexity.smooth, THEOREM_3_2, printing="reworked"),
     _row(
         _SMOOTH,
         partial(user_complexity.smooth, printed=True),
@@ -124,7 +124,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
         r"\Big),\ \kappa=\frac{\beta R}L",
     ),
-    _row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS),
+    _row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS, printing="reworked"),
     _row(
         _NON_SMOOTH,
         partial(user_complexity.non_smooth, printed=True),

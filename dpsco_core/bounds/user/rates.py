@@ -254,6 +254,7 @@ USER_RATES: tuple[Bound, ...] = (
         slug="upper.user.phased-sgd-proof",
         name="Phased SGD for users, rate of the proof",
         statement="Theorem B.1, as its proof has it",
+        printing="reworked",
         summary="What the proof yields at the theorem's step size: for epsilon below 1 it "
         "grows more slowly than the stated rate. Constants and logarithms, that of delta too, "
         "are set to 1.",

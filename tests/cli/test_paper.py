@@ -1,0 +1,75 @@
+"""The commands `dpsco paper` and `dpsco figure`: a paper's statements in numbers and pictures."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from dpsco_core.cli.main import main
+from dpsco_core.explain.tables.papers.papers import PAPERS
+
+SMALL = ("--n", "3000", "--trials", "2")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 0
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("key", [entry.key for entry in PAPERS])
+def test_a_paper_is_printed_statement_by_statement_within_100_columns(
+    capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    text = printed(capsys, "paper", key, *SMALL)
+    assert [line for line in text.splitlines() if len(line) > 100] == []
+    words = " ".join(text.split())
+    assert "The paper has no experiments: everything that is measured here is new." in words
+    assert "where constants are 1 the paper hides them" in words
+    entry = next(entry for entry in PAPERS if entry.key == key)
+    for number, section in enumerate(entry.sections, start=1):
+        assert f"{number}. {section.title}: " in words
+
+
+def test_the_rows_of_a_paper_have_the_numbers_of_dpsco_bounds_and_dpsco_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("paper", "kamath-2022", "--section", "1", *SMALL, "--epsilon", "2")
+    document = json.loads(printed(capsys, *words, "--json"))
+    (section,) = document["sections"]
+    fields = section["scenario"]
+    assert (fields["n"], fields["epsilon"], fields["trials"]) == (3000, 2.0, 2)
+    flags = ("--n=3000", "--d=5", "--p=2", "--epsilon=2", "--trials=2")
+    bounds = json.loads(printed(capsys, "bounds", *flags, "--json"))["bounds"]
+    values = {row["slug"]: (row["value"], row["holds"]) for row in bounds}
+    run = json.loads(printed(capsys, "run", *flags, "--method=mean.cwme-cdp", "--json"))
+    for row in section["statements"]:
+        value = row["reworked"] if row["printed"] is None else row["printed"]
+        assert (value, row["holds"]) == values[row["slug"]]
+        if row["method"] == "mean.cwme-cdp":
+            assert row["measured"] == pytest.approx(run["results"][0]["mean_error"], rel=1e-12)
+            assert row["proven"] == values[row["proven_by"]][0]
+    text = printed(capsys, *words)
+    corollary = next(line for line in text.splitlines() if line.startswith("Corollary 4.2 (CDP"))
+    numbers = [float(number) for number in re.findall(r"\d\.\d+", corollary)][1:]
+    (row,) = (r for r in section["statements"] if r["slug"] == "upper.mean.cwme-cdp")
+    expected = [row["printed"], row["proven"], row["measured"]]
+    assert numbers == pytest.approx(expected, rel=6e-3)
+
+
+def test_the_papers_are_listed_and_a_wrong_one_is_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = printed(capsys, "paper")
+    assert all(f"\n{entry.key} " in f"\n{text}" for entry in PAPERS)
+    listed = json.loads(printed(capsys, "paper", "--json"))["papers"]
+    assert [row["key"] for row in listed] == [entry.key for entry in PAPERS]
+    for words, sentence in (
+        (("kamath",), "dpsco: paper must be one of kamath-2022, "),
+        (("kamath-2022", "--section", "9"), "section must be an integer from 1 to 2, got"),
+        (("kamath-2022", "--section", "one"), "section must be "),
+        (("kamath-2022", "--axis", "n"), "axis must be left out of a paper"),
+    ):
+        assert main(("paper", *words)) == 2
+        assert sentence in capsys.readouterr().err
