@@ -16,6 +16,9 @@ OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "L": lambda setting: setting.constants.lipschitz,
     "kappa": lambda setting: _condition(setting.constants),
     "width": width,
+    "G_2": lambda setting: setting.constants.lipschitz_second,
+    "G_p": lambda setting: setting.constants.lipschitz_moment,
+    "M": lambda setting: setting.constants.directional_moment,
 }
 
 
@@ -26,8 +29,10 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
     diameter of the set in its norm, and `width` its Gaussian width (the proven upper bound for
     sparse vectors; NaN for a mean, which is unconstrained); q is the exponent of the norm; L the
     Lipschitz constant of every record's loss; kappa the condition number of the population risk,
-    its smoothness over its strong convexity. The last four need the setting, and are only computed
-    if they are among `names`.
+    its smoothness over its strong convexity; G_2 and G_p are the roots of the moments of a record's
+    Lipschitz constant of order 2 and p; M is the root of the p-th raw moment of a gradient in its
+    worst direction. Those in `OF_SETTING` need the setting, and are only computed if they are among
+    `names`.
     """
     values = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
     values |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}
@@ -41,6 +46,25 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
     return {
         name: float(value) if value is not None and math.isfinite(value) else math.nan
         for name, value in values.items()
+    }
+
+
+def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
+    """Return the value of letters of a formula at a setting, which may certify less than a point.
+
+    As `letters_of`, but for D: the diameter of the public set in its norm, and NaN without a set.
+    """
+    budget = setting.budget
+    values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}
+    values |= {"p": setting.moment_order, "rho": setting.gaussian_rho or None}
+    values |= {name: getattr(budget, name, None) for name in ("epsilon", "delta")}
+    if "D" in names and (setting.constraint or math.isfinite(setting.constants.diameter)):
+        values["D"] = setting.body.diameter_in(setting.exponent)
+    values |= {name: read(setting) for name, read in OF_SETTING.items() if name in names}
+    return {
+        name: float(value) if value is not None and math.isfinite(value) else math.nan
+        for name in names
+        for value in (values.get(name),)
     }
 
 

@@ -1,0 +1,35 @@
+"""Letters of a formula have one value, at a point and at its setting."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dpsco_core.results.overlay import OF_SETTING, letters_at, letters_of
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+
+NAMES = ("n", "d", "m", "p", "epsilon", "delta", "rho", "D", *OF_SETTING)
+POINTS = (
+    Scenario(problem="logistic", n=500, d=4, methods=()),
+    Scenario(problem="quadratic", n=500, d=4, epsilon=None, delta=None, rho=0.3, methods=()),
+)
+
+
+@each("point", POINTS, ids=lambda point: point.problem)
+def test_letters_at_a_setting_are_those_of_its_point(point: Scenario) -> None:
+    values = letters_at(point.setting, NAMES)
+    assert values == pytest.approx(letters_of(point), nan_ok=True)
+    constants = point.setting.constants
+    assert values["M"] == constants.directional_moment
+    for letter, moment in (
+        ("G_2", constants.lipschitz_second),
+        ("G_p", constants.lipschitz_moment),
+    ):
+        assert values[letter] == moment or math.isinf(moment) and math.isnan(values[letter])
+
+
+def test_a_mean_has_no_lipschitz_constant() -> None:
+    values = letters_at(Scenario().setting, ("G_2", "G_p", "M"))
+    assert math.isnan(values["G_2"]) and math.isnan(values["G_p"]) and values["M"] > 0
