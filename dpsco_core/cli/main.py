@@ -77,8 +77,7 @@ def _run_command(chosen: argparse.Namespace) -> int:
         from dpsco_core.plugins import extend
 
     extend.load_installed()
-    for path in chosen.own:
-        extend.load(path)
+    extend.load(*chosen.own)
     return chosen.does(chosen) or 0
 
 
