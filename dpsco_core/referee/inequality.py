@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import CodeFailed, NotApplicable, require
 
 Point = Mapping[str, float]  # a value of every variable
 Quantity = Callable[..., float]  # takes the variables by name
+# What a quantity raises where it has no value, such as the logarithm of a negative number.
+UNDEFINED = (ArithmeticError, ValueError, NotApplicable)
 TOLERANCE = 1e-9  # the relative excess that counts as rounding
 
 
@@ -98,7 +100,9 @@ class Inequality:
         """Whether every hypothesis holds at a point; false where one is undefined."""
         try:
             return all(bool(h.holds(**point)) for h in self.hypotheses)
-        except (ArithmeticError, NotApplicable):
+        except CodeFailed:
+            raise
+        except UNDEFINED:
             return False
 
     def ratio(self, point: Point) -> float:
@@ -109,7 +113,9 @@ class Inequality:
         """
         try:
             smaller, larger = float(self.smaller(**point)), float(self.larger(**point))
-        except (ArithmeticError, NotApplicable):
+        except CodeFailed:
+            raise
+        except UNDEFINED:
             return math.nan
         if math.isnan(smaller) or math.isnan(larger):
             return math.nan

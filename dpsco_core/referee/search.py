@@ -36,7 +36,7 @@ class SearchResult:
     larger: float
     tried: int  # points that were evaluated
     allowed: int  # those at which all hypotheses hold and both sides have a value
-    growth: tuple[float, ...] = ()  # of a rate: the largest ratio in each of the nested boxes
+    growth: tuple[float, ...] = ()  # the largest ratio in each of the nested boxes, for a rate
 
     @property
     def refutes(self) -> bool:
@@ -108,7 +108,7 @@ class _Explorer:
         self._claim, self._seed, self._deadline, self._size = claim, seed, deadline, size
         self._names = tuple(claim.ranges)
         self.tried = self.allowed = 0
-        self._seen: dict[tuple[float, ...], float] = {}
+        self._ratios: dict[tuple[float, ...], float] = {}
 
     def point(self, shares: Shares) -> dict[str, float]:
         """Return the point at shares of the box."""
@@ -121,12 +121,12 @@ class _Explorer:
         """Return the ratio at a point; minus infinity where the claim says nothing."""
         point = self.point(shares)
         key = tuple(point.values())
-        if key not in self._seen:
+        if key not in self._ratios:
             self.tried += 1
             ratio = self._claim.ratio(point) if self._claim.allows(point) else math.nan
             self.allowed += not math.isnan(ratio)
-            self._seen[key] = -math.inf if math.isnan(ratio) else ratio
-        return self._seen[key]
+            self._ratios[key] = -math.inf if math.isnan(ratio) else ratio
+        return self._ratios[key]
 
     def best(self) -> tuple[Shares | None, float]:
         """Return the shares with the largest ratio; None if the claim says nothing anywhere."""
@@ -146,29 +146,29 @@ class _Explorer:
 
         A tenth of the excess over 1 is kept.
         """
-        least = 1 + (min(ratio, 1e6) - 1) / 10
+        threshold = 1 + (min(ratio, 1e6) - 1) / 10
         for place in range(len(shares)):
             low, high = 0.0, shares[place]
-            if self.ratio(_moved(shares, place, low)) >= least:
+            if self.ratio(_with_share(shares, place, low)) >= threshold:
                 high = low
             for _ in range(12):
                 middle = (low + high) / 2
-                if self.ratio(_moved(shares, place, middle)) >= least:
+                if self.ratio(_with_share(shares, place, middle)) >= threshold:
                     high = middle
                 else:
                     low = middle
-            shares = self._rounded(_moved(shares, place, high), place, least)
+            shares = self._rounded(_with_share(shares, place, high), place, threshold)
         return shares, self.ratio(shares)
 
-    def _rounded(self, shares: Shares, place: int, least: float) -> Shares:
+    def _rounded(self, shares: Shares, place: int, threshold: float) -> Shares:
         """Return the same shares with one variable rounded to as few digits as possible."""
         name = self._names[place]
         span, value = self._claim.ranges[name], self.point(shares)[name]
         for digits in (1, 2, 3):
             rounded = float(f"{value:.{digits}g}")
             if span.low <= rounded <= span.high and self._size == 1:
-                shares_there = _moved(shares, place, span.share(rounded))
-                if self.ratio(shares_there) >= least:
+                shares_there = _with_share(shares, place, span.share(rounded))
+                if self.ratio(shares_there) >= threshold:
                     return shares_there
         return shares
 
@@ -179,7 +179,7 @@ class _Explorer:
                 has_moved = False
                 for place, direction in product(range(len(shares)), (-step, step)):
                     share = min(1.0, max(0.0, shares[place] + direction))
-                    candidate = _moved(shares, place, share)
+                    candidate = _with_share(shares, place, share)
                     reached = self.ratio(candidate)
                     if reached > ratio * (1 + 1e-6) or reached == math.inf > ratio:
                         shares, ratio, has_moved = candidate, reached, True
@@ -203,7 +203,7 @@ class _Explorer:
         return time.monotonic() < self._deadline
 
 
-def _moved(shares: Shares, place: int, share: float) -> Shares:
+def _with_share(shares: Shares, place: int, share: float) -> Shares:
     return (*shares[:place], share, *shares[place + 1 :])
 
 
