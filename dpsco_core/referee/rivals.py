@@ -131,8 +131,8 @@ def check_rivals(
     worst = [r for r in rivals if r.excess(kind) > 1 + ROUNDING]
     if not worst:
         text = (
-            f"At {len(rivals)} settings the claim is on the right side of every comparable {opposite} "
-            f"bound; the closest is at a factor {1 / rivals[0].excess(kind):.3g}."
+            f"At {len(rivals)} settings the claim is on the right side of every comparable "
+            f"{opposite} bound; the closest is at a factor {1 / rivals[0].excess(kind):.3g}."
         )
         return Check(name=name, verdict="not refuted", sentence=text, columns=columns, rows=rows)
     worst.sort(key=lambda r: r.point.n * r.point.d)
