@@ -47,6 +47,18 @@ class VariableRange:
         value = min(max(value, self.low), self.high)
         return float(round(value)) if self.is_whole else value
 
+    def nested(self, share: float, size: float) -> float:
+        """Return the share of the whole range that a share of a smaller one is.
+
+        Smaller ranges are around the value nearest to 1, on the logarithmic scale: what grows
+        without an end does so towards the other ends, as n and 1/epsilon become large. A range
+        that is not logarithmic has no such end.
+        """
+        if not self.is_logarithmic:
+            return share
+        anchor = self.share(min(max(1.0, self.low), self.high))
+        return anchor + (share - anchor) * size
+
     def share(self, value: float) -> float:
         """Return at which share of the range a value is."""
         low, high = self.low, self.high

@@ -1,8 +1,8 @@
 """The search for a counter-example of an inequality: spread points, then steps from the best.
 
 The points are those of an additive recurrence, which fill the box evenly without a random draw; a
-seed moves all of them. A hidden constant is refuted by growth: the largest ratio in three nested
-boxes of settings around their middle.
+seed moves all of them. A hidden constant is refuted by growth: that of the largest ratio in three
+nested boxes of settings.
 """
 
 import math
@@ -113,8 +113,8 @@ class _Explorer:
     def point(self, shares: Shares) -> dict[str, float]:
         """Return the point at shares of the box."""
         return {
-            name: self._claim.ranges[name].value(MIDDLE + (share - MIDDLE) * self._size)
-            for name, share in zip(self._names, shares, strict=True)
+            name: span.value(span.nested(share, self._size))
+            for (name, span), share in zip(self._claim.ranges.items(), shares, strict=True)
         }
 
     def ratio(self, shares: Shares) -> float:
