@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from dpsco_core.base.errors import require
 from dpsco_core.referee.inequality import TOLERANCE, Inequality, Point
@@ -21,6 +21,7 @@ STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # shares of a range
 BOXES = (1 / 3, 2 / 3, 1.0)  # sizes of the nested boxes, as shares of the ranges' logarithms
 # A hidden constant counts as refuted if the largest ratio grows by this factor from box to box.
 GROWTH = 1.5
+CLEAR = 1.5  # the ratio of a counter-example that needs no larger one
 MIDDLE = 0.5
 
 Shares = tuple[float, ...]
@@ -144,9 +145,9 @@ class _Explorer:
     def smallest(self, shares: Shares, ratio: float) -> tuple[Shares, float]:
         """Return a counter-example with variables as small and as round as its excess allows.
 
-        A tenth of the excess over 1 is kept.
+        A tenth of the excess over 1 is kept, and no more than a ratio of `CLEAR` is asked for.
         """
-        threshold = 1 + (min(ratio, 1e6) - 1) / 10
+        threshold = min(1 + (ratio - 1) / 10, CLEAR)
         for place in range(len(shares)):
             low, high = 0.0, shares[place]
             if self.ratio(_with_share(shares, place, low)) >= threshold:
@@ -173,17 +174,30 @@ class _Explorer:
         return shares
 
     def _climb(self, shares: Shares, ratio: float) -> tuple[Shares, float]:
+        """Move one variable or two at a time, as long as the ratio grows.
+
+        Where a hypothesis ties two variables, neither can move alone.
+        """
         for step in STEPS:
             has_moved = True
             while has_moved and self._has_time():
                 has_moved = False
-                for place, direction in product(range(len(shares)), (-step, step)):
-                    share = min(1.0, max(0.0, shares[place] + direction))
-                    candidate = _with_share(shares, place, share)
+                for candidate in self._moves(shares, step):
                     reached = self.ratio(candidate)
                     if reached > ratio * (1 + 1e-6) or reached == math.inf > ratio:
                         shares, ratio, has_moved = candidate, reached, True
+                        break
         return shares, ratio
+
+    def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
+        singles = [
+            (place, min(1.0, max(0.0, shares[place] + direction)))
+            for place, direction in product(range(len(shares)), (-step, step))
+        ]
+        yield from (_with_share(shares, place, share) for place, share in singles)
+        for (place, share), (other_place, other_share) in combinations(singles, 2):
+            if place != other_place:
+                yield _with_share(_with_share(shares, place, share), other_place, other_share)
 
     def _spread(self) -> Iterator[Shares]:
         count = len(self._names)
