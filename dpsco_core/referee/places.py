@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.mean.below_two import is_below_two
 from dpsco_core.catalogue import distributions_for, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.problems import SCO_PROBLEMS
@@ -12,10 +14,12 @@ from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_Q, Scenario
 
 RECORDS, DIMENSIONS = (30, 200, 5000), (1, 4, 40)
+ORDERS_BELOW_TWO = (1.2, 1.5, 1.8)
 ORDERS, BUDGETS = (2.0, 3.0, 10.0), (0.1, 1.0, 10.0)
 LARGE_RECORDS, LARGE_DIMENSIONS = (100, 10**4, 10**6, 10**8), (1, 10, 100, 1000)
 WIDE_BUDGETS = (0.01, 0.1, 1.0, 10.0)
 DIAMETERS = (0.1, 2.0, 100.0)
+BELOW_TWO, ITEMS = 1.5, 4  # the tail index of bounds for p < 2, and the items of users
 
 
 def base_place(method: str, start: Scenario) -> Scenario:
@@ -30,8 +34,26 @@ def base_place(method: str, start: Scenario) -> Scenario:
     if card.geometry == "lq" and point.geometry == "l2":
         point = replace(point, geometry="lq", q=DEFAULT_Q)
     if card.level == "user" and point.m == 1:
-        point = replace(point, m=4)
+        point = replace(point, m=ITEMS)
     return point
+
+
+def start_of(claim: Bound, start: Scenario) -> Scenario:
+    """Return a scenario of the kind that a bound is about: its problem, budget, tail and users."""
+    card = claim.card
+    if start.problem not in card.problems:
+        start = replace(start, problem=card.problems[0])
+    if start.distribution not in distributions_for(start.problem):
+        start = replace(start, distribution=distributions_for(start.problem)[0])
+    if card.privacy == "pure" and start.delta:
+        start = replace(start, delta=0.0)
+    if is_below_two(claim) and start.p >= 2:
+        start = replace(start, p=BELOW_TWO)
+    if card.geometry == "lq" and start.geometry == "l2":
+        start = replace(start, geometry="lq", q=DEFAULT_Q)
+    if card.level == "user" and start.m == 1:
+        start = replace(start, m=ITEMS)
+    return replace(start, methods=(), axis=None, grid=())
 
 
 def trial_places(base: Scenario) -> tuple[Scenario, ...]:
@@ -63,7 +85,7 @@ def _wide(base: Scenario) -> Iterator[Scenario]:
     yield base
     point = replace(base, distribution=_plain_law(base))
     for n in LARGE_RECORDS:
-        for order in ORDERS:
+        for order in _orders(base):
             yield replace(point, n=n, p=order)
         for diameter in DIAMETERS:
             yield replace(point, n=n, diameter=diameter, offset=min(point.offset, diameter / 2))
@@ -71,6 +93,11 @@ def _wide(base: Scenario) -> Iterator[Scenario]:
         for budget in _budgets(base, WIDE_BUDGETS):
             for n in LARGE_RECORDS:
                 yield replace(point, n=n, d=d, **budget)
+
+
+def _orders(base: Scenario) -> tuple[float, ...]:
+    """Return tail indices on the same side of 2 as that of the base."""
+    return ORDERS if base.p >= 2 else ORDERS_BELOW_TWO
 
 
 def _plain_law(base: Scenario) -> str:
@@ -94,7 +121,7 @@ def _extremes(
     """Yield changes of one or two fields to their extremes."""
     yield from ({"n": n} for n in records)
     yield from ({"d": d} for d in dimensions)
-    yield from ({"p": order} for order in ORDERS)
+    yield from ({"p": order} for order in _orders(base))
     yield from _budgets(base, budgets)
     yield from ({"offset": offset} for offset in (0.0, base.diameter / 2))
     yield from ({"n": n, "d": d} for n in records[::2] for d in dimensions[::2])

@@ -1,7 +1,6 @@
 """The referee: all checks of what was submitted, within a budget of time."""
 
 import time
-from dataclasses import replace
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.plain_latex import plain_formula
@@ -9,7 +8,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card
 from dpsco_core.referee.claims import TYPED, Submission
 from dpsco_core.referee.inequality import Inequality
-from dpsco_core.referee.places import base_place, trial_places
+from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import check_privacy
 from dpsco_core.referee.report import Check, Judgement, Report
 from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals
@@ -129,11 +128,9 @@ def _bound_checks(
         return began + ENDS[name] * (deadline - began)
 
     files = submission.files
-    start = scenario
-    if scenario.problem not in bound.card.problems:
-        start = replace(scenario, problem=bound.card.problems[0])
+    start = start_of(bound, scenario)
     if not bound.card.method:
-        base = replace(start, methods=(), axis=None, grid=()).validate(sampling=False)
+        base = start.validate(sampling=False)
         progress("against proven bounds")
         return (check_rivals(bound, base, files, deadline), check_optimality(bound, base))
     base = base_place(bound.card.method, start)
