@@ -6,10 +6,10 @@ Under the claim :math:`E X\le c` of an error :math:`X\ge0` the wealth
    \quad 0<\lambda_k<1,
 
 of independent trials is a non-negative supermartingale that starts at 1, so that it ever reaches
-:math:`1/\alpha` with probability at most :math:`\alpha` (Ville 1939; Waudby-Smith and Ramdas,
-"Estimating means of bounded random variables by betting", JRSS B 2024, 4.1, where boundedness from
-below is all that is used of the upper side). No moment of the errors is assumed beyond the claim,
-which matters where their tails are heavy, and stopping early costs nothing.
+:math:`1/\alpha` with probability at most :math:`\alpha` (Ville's inequality). Every factor is
+positive because :math:`X\ge0` and :math:`\lambda_k<1`, and has a mean of at most 1 given the past
+because :math:`E X\le c`. No moment of the errors is assumed beyond the claim, which matters where
+their tails are heavy, and stopping early costs nothing.
 """
 
 import math

@@ -155,7 +155,7 @@ def _bound_report(bound: Bound, checks: tuple[Check, ...], seed: int, seconds: f
     constant = "" if card.constant == "explicit" else ", up to a hidden constant"
     claim = f"{card.quantity}{owner} {'≤' if card.kind == 'upper' else '≥'} "
     formula = card.latex if card.paper == TYPED else plain_formula(card.latex)
-    claim += f"{formula} ({card.guarantee}{constant})"
+    claim += f"{formula} ({card.guarantee}{constant}), for {card.class_text}"
     return _report(card.slug, claim, tuple(h.text for h in bound.hypotheses), checks, seed, seconds)
 
 

@@ -90,10 +90,7 @@ def norm_exponent(mechanism: Any) -> float:
 
 
 def largest_excess(tape: Tape, neighbour_tape: Tape) -> tuple[float, Recorded | None]:
-    """Return the largest move of a statistic over its stated sensitivity, and that release.
-
-    Releases on disjoint blocks may move in one block alone.
-    """
+    """Return the largest move of a statistic over its stated sensitivity, and that release."""
     largest, worst = 0.0, None
     for release, neighbour in zip(tape.releases, neighbour_tape.releases, strict=False):
         if release.value.shape != neighbour.value.shape or release.entry.sensitivity <= 0:

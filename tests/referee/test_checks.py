@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.catalogue import bound
+from dpsco_core.bounds.mean.below_two import is_below_two
+from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.referee import trials
 from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
-from dpsco_core.referee.places import base_place, trial_places
+from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import worst_neighbours
 from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals, rival
 from dpsco_core.referee.steepness import check_slopes
-from dpsco_core.referee.trials import check_trials
-from dpsco_core.runs.study import study
+from dpsco_core.referee.trials import CAUTION, check_trials, error_of
+from dpsco_core.runs.study import Cell, Outcome, study
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
@@ -180,3 +182,41 @@ def test_sensitivities_are_attained_and_never_passed(method: str) -> None:
 def test_a_condition_is_two_formulas_with_a_sign(text: str, must: str) -> None:
     with pytest.raises(InvalidInput, match=must):
         read_condition(text)
+
+
+def test_an_error_that_is_an_average_is_lowered_before_it_refutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claim = formula("1/n")
+    real_cell = trials.run_cell
+
+    def uncertain(cell: Cell) -> Outcome:
+        return replace(real_cell(cell), error=1.0, error_uncertainty=0.1)
+
+    monkeypatch.setattr(trials, "run_cell", uncertain)
+    point = trial_places(BASE)[0]
+    assert error_of(claim, point, 0) == 1  # type: ignore[arg-type]
+    lowered = error_of(claim, point, 0, cautious=True)  # type: ignore[arg-type]
+    assert lowered == pytest.approx(1 - 0.1 * CAUTION)
+
+
+def test_bounds_for_pure_budgets_and_infinite_variance_are_tried_where_they_hold() -> None:
+    for row in BOUNDS:
+        if row.card.method or row.card.privacy == "none":
+            continue
+        start = start_of(row, Scenario())
+        assert not is_below_two(row) or start.p < 2
+        assert row.card.privacy != "pure" or not start.delta
+        assert start.problem in row.card.problems
+
+
+def test_a_steep_slope_far_below_an_explicit_claim_contradicts_nothing() -> None:
+    for text, verdict in (("1000*d/n^2", "contradicts"), ("1e12*d/n^2", "consistent with")):
+        check = check_slopes(
+            formula(text),  # type: ignore[arg-type]
+            replace(BASE, d=20),
+            seed=0,
+            deadline=time.monotonic() + 60,
+            progress=silent,
+        )
+        assert next(row for row in check.rows if row[0] == "n")[3] == verdict
