@@ -61,9 +61,9 @@ def trial_places(base: Scenario) -> tuple[Scenario, ...]:
     return tuple(point for point in _distinct(_trials(base)) if _can_run(point))
 
 
-def wide_places(base: Scenario) -> tuple[Scenario, ...]:
-    """Return settings for bounds, which cost nothing at any size."""
-    return tuple(point for point in _distinct(_wide(base)) if _is_valid(point, sampling=False))
+def wide_places(base: Scenario) -> Iterator[Scenario]:
+    """Yield settings for bounds, which cost nothing at any size."""
+    return (point for point in _distinct(_wide(base)) if _is_valid(point, sampling=False))
 
 
 def _trials(base: Scenario) -> Iterator[Scenario]:
@@ -84,6 +84,9 @@ def _trials(base: Scenario) -> Iterator[Scenario]:
 def _wide(base: Scenario) -> Iterator[Scenario]:
     yield base
     point = replace(base, distribution=_plain_law(base))
+    for geometry in GEOMETRIES:
+        exponent = DEFAULT_Q if geometry == "lq" else None
+        yield replace(point, geometry=geometry, q=exponent)
     for n in LARGE_RECORDS:
         for order in _orders(base):
             yield replace(point, n=n, p=order)

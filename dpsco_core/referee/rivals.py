@@ -25,7 +25,7 @@ ROUNDING = 1e-9
 LEAST_GROWTH = 0.05  # the least power of an axis that counts as growth of a hidden constant
 AXES = {"n": (10**2, 10**5, 10**8), "d": (1, 30, 1000), "diameter": (0.1, 10.0, 1000.0)}
 MOST_ROWS = 6
-LEAST_PLACES = 5  # settings that are looked at however little time there is
+LEAST_PLACES = 9  # settings that are looked at however little time there is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,18 +103,17 @@ def check_rivals(
     """
     name = "Against lower bounds" if claim.card.kind == "upper" else "Against upper bounds"
     opposite = "lower" if claim.card.kind == "upper" else "upper"
-    points = wide_places(base)
-    rivals = []
-    for count, point in enumerate(points):
-        if count > LEAST_PLACES and time.monotonic() > deadline:
+    rivals: list[Rival] = []
+    count = 0
+    for point in wide_places(base):
+        if count >= LEAST_PLACES and time.monotonic() > deadline:
             break
+        count += 1
         rival_here = rival(claim, point)
         if rival_here is not None:
             rivals.append(rival_here)
     if not rivals:
-        opening = (
-            f"No {opposite} bound with proven constants is comparable at any of {len(points)} "
-        )
+        opening = f"No {opposite} bound with proven constants is comparable at any of {count} "
         text = f"{opening}settings where the hypotheses hold."
         return Check(name=name, verdict="not checked", sentence=text)
     kind = claim.card.kind
@@ -131,8 +130,9 @@ def check_rivals(
     worst = [r for r in rivals if r.excess(kind) > 1 + ROUNDING]
     if not worst:
         text = (
-            f"At {len(rivals)} settings the claim is on the right side of every comparable "
-            f"{opposite} bound; the closest is at a factor {1 / rivals[0].excess(kind):.3g}."
+            f"At {len(rivals)} of {count} settings the claim can be compared, and is on the right "
+            f"side of every {opposite} bound; the closest is at a factor "
+            f"{1 / rivals[0].excess(kind):.3g}."
         )
         return Check(name=name, verdict="not refuted", sentence=text, columns=columns, rows=rows)
     worst.sort(key=lambda r: r.point.n * r.point.d)

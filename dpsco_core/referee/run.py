@@ -138,9 +138,9 @@ def _bound_checks(
         base.validate(sampling=False)
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} It is the setting that the referee varies.") from None
-    points = trial_places(base)
     progress("against proven bounds")
     rivals = check_rivals(bound, base, files, end("rivals"))
+    points = trial_places(base)
     trials = check_trials(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,11 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.explain.errata import ERRATA, erratum
 from dpsco_core.referee.claims import Submission
+from dpsco_core.referee.places import start_of, wide_places
+from dpsco_core.referee.rivals import class_setting
 from dpsco_core.referee.run import referee
 from dpsco_core.referee.search import SearchResult, describe, search
+from dpsco_core.scenario import Scenario
 from tests.folded import each
 from tests.referee.labelled import UNSEEN, Labelled, visible
 from tests.referee.labelled_kamath import KAMATH
@@ -31,6 +35,7 @@ COMMAND = 'WRITE_REFEREE=1 python -m pytest -m slow tests/referee/test_blind.py 
 FALSE: tuple[Labelled, ...] = (*KAMATH, *ZHAO, *SU_ARORA, *LOWY)
 LEAST_SHARE = 0.8
 UPPER_ROWS, LOWER_ROWS = 20, 10
+SETTINGS = 9  # settings at one of which a row's hypotheses have to hold
 SECONDS = 4.0
 
 
@@ -52,11 +57,18 @@ def proven(kind: str) -> list[Bound]:
     ]
 
 
+def is_tried(row: Bound) -> bool:
+    """Whether the row's hypotheses hold at some setting that is cheap to name."""
+    points = islice(wide_places(start_of(row, Scenario())), SETTINGS)
+    return any(not row.failures(class_setting(point)) for point in points)
+
+
+@cache
 def true_rows() -> tuple[Bound, ...]:
     """Return rows of both kinds, evenly apart in the catalogue."""
-    rows = []
+    rows: list[Bound] = []
     for kind, count in (("upper", UPPER_ROWS), ("lower", LOWER_ROWS)):
-        candidates = proven(kind)
+        candidates = [row for row in proven(kind) if is_tried(row)]
         rows += [candidates[i * len(candidates) // count] for i in range(count)]
     return tuple(rows)
 
@@ -89,12 +101,14 @@ def test_a_counter_example_lies_inside_the_printed_conditions(place: int) -> Non
 
 
 @pytest.mark.slow
-@each("row", true_rows(), ids=lambda row: row.card.slug)
-def test_a_proven_row_is_not_refuted(row: Bound) -> None:
+@each("place", range(UPPER_ROWS + LOWER_ROWS))
+def test_a_proven_row_is_not_refuted(place: int) -> None:
+    row = true_rows()[place]
     submission = Submission(methods=(), bounds=(row,), inequalities=())
     (report,) = referee(submission, seconds=SECONDS)
     wrong = [c for c in report.checks if c.verdict in ("refuted", "contradicts")]
-    assert not wrong, [(c.name, c.sentence, c.rows) for c in wrong]
+    assert not wrong, [(row.card.slug, c.name, c.sentence, c.rows) for c in wrong]
+    assert report.verdict != "not checked", row.card.slug
 
 
 def table_row(place: int) -> str:

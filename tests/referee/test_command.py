@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.plugins.extend import Addition, OwnFile
 from dpsco_core.referee.claims import submission_of_files
 
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 CLAIMS = """
 from dpsco_core.referee.inequality import Inequality, Requirement, VariableRange
 
@@ -89,6 +93,26 @@ def test_what_cannot_be_refereed_is_refused_in_one_sentence(
     assert "file must be given" in refused(capsys)
     assert "guarantee must be" in refused(capsys, *formula, "1/n", "--guarantee", "surely")
     assert "seconds must be" in refused(capsys, *formula, "1/n", "--seconds", "-1")
+
+
+def test_a_sensitivity_that_is_too_small_is_caught_with_its_neighbours(tmp_path: Path) -> None:
+    """The mean of the page on plugins, with half of the sensitivity; in a process of its own."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "extend.md"
+    (text,) = (t for t in PYTHON.findall(page.read_text("utf-8")) if t.startswith("# my_mean.py"))
+    wrong = text.replace("2 * radius / rows.n", "radius / rows.n")
+    assert wrong != text
+    for name, source, verdict in (("right", text, "not refuted"), ("wrong", wrong, "refuted")):
+        file = tmp_path / f"{name}.py"
+        file.write_text(source, encoding="utf-8")
+        command = [sys.executable, "-m", "dpsco_core.cli.main", "referee", str(file), "--json"]
+        done = subprocess.run(
+            [*command, "--seconds", "2"], capture_output=True, text=True, check=True
+        )
+        (report,) = json.loads(done.stdout)["reports"]
+        assert report["verdict"] == verdict
+        (check,) = report["checks"]
+        times = "2 times" if name == "wrong" else "1 times"
+        assert check["rows"][0][1].startswith(times)
 
 
 def test_a_bound_without_hypotheses_is_refused() -> None:
