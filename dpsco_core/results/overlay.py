@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable, Collection
 
+import numpy as np
+
 from dpsco_core.base.errors import require
 from dpsco_core.base.formula import Formula
 from dpsco_core.bounds.euclidean.objective import width
 from dpsco_core.privacy.budget import gaussian_allowance
 from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
 # Letters of a formula that need the setting: certified constants and sizes of the problem.
@@ -87,6 +90,26 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
         (x, formula.value(letters_of(point, formula.letters))) for x, point in scenario.points()
     ]
     return tuple((x, v) for x, v in values if x is not None and 0 < v < math.inf)
+
+
+def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
+    """Return the smallest and the largest slope of a formula's terms along a scenario's axis.
+
+    The range of `dpsco_core.results.slopes.rate_range`: for any positive factors in front of the
+    summands. NaN where a summand is not positive and finite, or there is one point.
+
+    Examples
+    --------
+    >>> from dpsco_core.base.formula import parse_formula
+    >>> study = Scenario(axis="n", grid=(100, 400))
+    >>> [round(end, 6) for end in own_range(study, parse_formula("1/sqrt(n) + d/n"))]
+    [-1.0, -0.5]
+    """
+    points = [(x, letters_of(point, formula.letters)) for x, point in scenario.points() if x]
+    if len(points) < 2:
+        return math.nan, math.nan
+    terms = [[term(letters) for _, letters in points] for term in formula.terms.values()]
+    return range_of_terms(np.array(terms), np.array([x for x, _ in points]))
 
 
 def check_drawable(scenario: Scenario, formula: Formula) -> None:
