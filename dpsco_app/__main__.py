@@ -23,8 +23,7 @@ if __name__ == "__main__":
         require_environment()
         # Before any page is read, which lists what there is.
         extend.load_installed()
-        for path in chosen.own:
-            extend.load(path)
+        extend.load(*chosen.own)
         from dpsco_app.shell.serve import offer, serve
 
         offer(chosen.study)

@@ -48,6 +48,7 @@ LEVEL = {
     "results": 11,
     "": 12,  # dpsco_core itself: the public names
     "explain": 12,
+    "referee": 12,
     "cli": 13,
 }
 # Imports that point up, each with its reason.

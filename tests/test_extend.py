@@ -414,3 +414,20 @@ def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(folder: Path) -
 
 def test_a_built_in_scenario_is_exported_without_files() -> None:
     assert "extend" not in Scenario().to_python()
+
+
+@pytest.mark.parametrize("order", [("method", "bound"), ("bound", "method")])
+def test_a_method_and_its_rate_may_be_in_two_files_in_either_order(
+    folder: Path, order: tuple[str, str]
+) -> None:
+    """The method names the bound as its rate, and the bound names the method."""
+    text = BLOCKS[OWN[0]].replace('privacy="zcdp",', f'privacy="zcdp", rate="{BOUND}",', 1)
+    (folder / "method.py").write_text(text, encoding="utf-8")
+    (folder / "bound.py").write_text(BLOCKS[OWN[1]], encoding="utf-8")
+    files = [f"--with={name}.py" for name in order]
+    [printed] = dpsco(folder, ("catalogue", "--json", *files))
+    listed = json.loads(printed)
+    assert {METHOD, BOUND} <= {row["slug"] for kind in listed.values() for row in kind}
+    for lonely in ("method", "bound"):
+        ((status, _, err),) = told(folder, ("catalogue", f"--with={lonely}.py"))
+        assert status == 2 and "that of a known" in err

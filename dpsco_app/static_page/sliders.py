@@ -209,8 +209,7 @@ def main(given: str) -> int:
     open_streams()
     chosen = json.loads(given)
     try:
-        for path in chosen["own"]:
-            extend.load(path)
+        extend.load(*chosen["own"])
         require_writable(chosen["out"])
         scenario = read_scenario(Path(chosen["file"]), {}).validate()
         page = sliders_page(scenario, chosen["over"])

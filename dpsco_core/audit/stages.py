@@ -110,7 +110,7 @@ def pairs(point: Scenario, plan: object = None) -> tuple[Neighbours, Neighbours]
         FAR_COORDINATE if place_of_worst is None or plan is None else place_of_worst(plan, point.d)
     )
     place_text = f"{place:,.0f}" if place == FAR_COORDINATE else f"{place:.4g}"
-    difference, (first_set, *second_sets) = _data_sets(
+    difference, (first_set, *second_sets) = data_sets(
         point, total, (far_records, -far_records, np.zeros_like(far_records))
     )
     opposite, origin = (
@@ -126,10 +126,14 @@ def pairs(point: Scenario, plan: object = None) -> tuple[Neighbours, Neighbours]
     return opposite, origin
 
 
-def _data_sets(
+def data_sets(
     point: Scenario, total: int, places: tuple[np.ndarray, ...]
 ) -> tuple[str, tuple[Data, ...]]:
-    """Return what the data sets differ in, and one data set for each of `places`."""
+    """Return what the data sets differ in, and one data set for each of `places`.
+
+    `total` is the number of records; each of `places` has them, shape (total, d). Raises
+    `NotApplicable` if records are neither points nor features with a target.
+    """
     problem = point.instance.problem
     if isinstance(problem, MeanEstimation):
         rows = tuple(DenseRows(x) for x in places)

@@ -24,7 +24,8 @@ LONGEST, DEEPEST = 300, 40  # characters, and nested brackets and signs
 MOST_FORMULAS = 4  # formulas in one text
 # The letters that may be written, and what they stand for.
 LETTERS = {name: name for name in ("n", "d", "m", "p", "epsilon", "delta", "rho")}
-LETTERS |= {name: name for name in ("D", "q", "L", "kappa", "width")}
+LETTERS |= {name: name for name in ("D", "q", "L", "kappa", "width", "G_2", "G_p", "M")}
+LETTERS |= {"k": "p", "G_k": "G_p"}  # k is what some papers call the order of the moment
 LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho", "κ": "kappa"}
 # Name -> the fewest and the most arguments, and the function of them.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
@@ -44,7 +45,7 @@ BINARY: dict[str, Callable[..., float]] = {
 }
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))"
-    r"|(?P<name>[^\W\d_]+)|(?P<sign>\*\*|[-+*/^(),]))"
+    r"|(?P<name>[^\W\d_]+(?:_[^\W_]+)?)|(?P<sign>\*\*|[-+*/^(),]))"
 )
 Value = Callable[[Mapping[str, float]], float]  # a function of the letters
 
@@ -56,6 +57,8 @@ class Formula:
     text: str
     letters: tuple[str, ...]  # its letters, without repetition
     value: Value = field(compare=False)  # NaN if it is undefined, infinite on overflow
+    # the summands by their text; the whole formula where it is not a sum of several
+    terms: Mapping[str, Value] = field(compare=False)
 
 
 def parse_formula(text: str) -> Formula:
@@ -69,8 +72,13 @@ def parse_formula(text: str) -> Formula:
     size = f"at most {LONGEST} characters long"
     require(len(text) <= LONGEST, "formula", size, shorten(text))
     reader = _Reader(_tokens(text))
-    value = reader.whole()
-    return Formula(text=text.strip(), letters=tuple(reader.letters), value=value)
+    terms, value = reader.whole()
+    return Formula(
+        text=text.strip(),
+        letters=tuple(reader.letters),
+        value=value,
+        terms=terms or {text.strip(): value},
+    )
 
 
 def parse_formulas(text: str) -> tuple[Formula, ...]:
@@ -127,11 +135,23 @@ class _Reader:
         self._tokens, self._place, self._depth = tokens, 0, 0
         self.letters: dict[str, None] = {}
 
-    def whole(self) -> Value:
-        value = self._sum()
+    def whole(self) -> tuple[dict[str, Value], Value]:
+        """Return the summands by their text, if there are several and none is subtracted."""
+        terms: dict[str, Value] = {}
+        value, has_minus, sign = None, False, "+"
+        while sign:
+            start = self._place
+            part = self._product()
+            words = "".join(text for _, text in self._tokens[start : self._place])
+            same = terms.get(words)
+            terms[words] = part if same is None else _compose(operator.add, same, part)
+            value = part if value is None else _compose(BINARY[sign], value, part)
+            has_minus |= sign == "-"
+            sign = self._take_sign("+-")
+        assert value is not None
         if self._place < len(self._tokens):
             self._refuse("one formula, with an operator between its parts")
-        return value
+        return ({} if has_minus or len(terms) == 1 else terms), value
 
     def _refuse(self, condition: str) -> NoReturn:
         rest = self._tokens[self._place :] or self._tokens
@@ -146,7 +166,10 @@ class _Reader:
         return text
 
     def _sum(self) -> Value:
-        return self._operator_chain("+-", lambda: self._operator_chain("*/", self._signed))
+        return self._operator_chain("+-", self._product)
+
+    def _product(self) -> Value:
+        return self._operator_chain("*/", self._signed)
 
     def _operator_chain(self, signs: str, part: Callable[[], Value]) -> Value:
         value = part()

@@ -34,6 +34,7 @@ COMMANDS = {
     "experiment": "run a small experiment of the page Learn",
     "fano": "build Fano's lower bound, step by step",
     "matrix": "how many methods run, and how many explicit bounds hold, on every set and budget",
+    "referee": "take a claim or a method of your own, and try to break it",
     "need": "how many records, or which privacy budget, a target error takes",
     "release": "release a private mean, or a regression, of the columns of a CSV file",
     "tail": "estimate the tail index of a CSV file",
@@ -78,8 +79,7 @@ def _run_command(chosen: argparse.Namespace) -> int:
         from dpsco_core.plugins import extend
 
     extend.load_installed()
-    for path in chosen.own:
-        extend.load(path)
+    extend.load(*chosen.own)
     return chosen.does(chosen) or 0
 
 

@@ -1,16 +1,18 @@
 """Own methods, bounds and distributions: from a Python file, or from an installed package.
 
-A file is ordinary Python with one or more of the names ``METHODS``, ``BOUNDS`` and
-``DISTRIBUTIONS``, each a tuple; a package names a module with the same tuples in the entry-point
-group ``dpsco.methods``. What they hold is added to the catalogue of this process, and to those of
-the workers that it starts. Both run as code with all rights of whoever starts the process: only
-the command line, the server's start and scripts read them, and never a page.
+A file is ordinary Python with one or more of the names ``METHODS``, ``BOUNDS``, ``DISTRIBUTIONS``
+and ``CLAIMS``, each a tuple; claims are for the referee alone (`dpsco_core.referee`). A package
+names a module with the same tuples in the entry-point group ``dpsco.methods``. The rows that they
+hold are added to the catalogue of this process, and to those of the workers that it starts. Both
+run as code with all rights of whoever starts the process: only the command line, the start of the
+server and scripts read them, and never a page.
 """
 
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -31,6 +33,7 @@ from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
+CLAIMS = "CLAIMS"  # what is no row of the catalogue
 LARGEST = 1_000_000  # bytes of a file
 
 
@@ -53,6 +56,7 @@ class Addition:
     methods: tuple[type[Method], ...] = ()
     bounds: tuple[Bound, ...] = ()
     distributions: tuple[type[Distribution], ...] = ()
+    claims: tuple[object, ...] = ()  # inequalities, which are no rows of the catalogue
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -66,12 +70,18 @@ _files: dict[OwnFile, Addition] = {}
 _packages: dict[str, Addition] = {}
 
 
-def load(path: str | Path) -> None:
-    """Add what a Python file defines to the catalogue; a second time it does nothing.
+def load(*paths: str | Path) -> tuple[OwnFile, ...]:
+    """Add what Python files define to the catalogue, and return them; a second time adds nothing.
 
-    Raises `InvalidInput` if the file cannot be read or run, or holds what may not be added: then
-    nothing of it is.
+    Rows of one file may name rows of another. Raises `InvalidInput` if a file cannot be read or
+    run, or holds what may not be added: then nothing of any of them is.
     """
+    files = tuple(_read(path) for path in paths)
+    load_text(*files)
+    return files
+
+
+def _read(path: str | Path) -> OwnFile:
     shown = shorten(str(path))
     try:
         place = Path(path).resolve(strict=True)
@@ -81,30 +91,62 @@ def load(path: str | Path) -> None:
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         raise _refused("a Python file that can be read", shown, why) from None
-    load_text(OwnFile(str(place), text))
+    return OwnFile(str(place), text)
 
 
-def load_text(file: OwnFile) -> None:
-    """As `load`, of a file that has been read."""
-    if file in _files:
-        return
-    # Named by what it holds, so that its objects can be sent between processes.
-    module = ModuleType(f"dpsco_own_{Path(file.path).stem}_{file.digest}")
-    module.__file__ = file.path
-    shown = shorten(file.path)
-    sys.modules[module.__name__] = module  # where dataclasses and pickle look
+def load_text(*files: OwnFile) -> None:
+    """As `load`, of files that have been read."""
+    todo = [file for file in dict.fromkeys(files) if file not in _files]
+    additions: dict[OwnFile, Addition] = {}
     try:
-        exec(compile(file.text, file.path, "exec"), vars(module))
-        _files[file] = _add(vars(module), shown)
+        for file in todo:
+            with _explained(file):
+                additions[file] = _checked(_run(file), shorten(file.path))
+        _check_slugs({file.path: addition for file, addition in additions.items()})
+        for file, addition in additions.items():
+            with _explained(file):
+                _guard(addition, file.path)
+    except BaseException:
+        for file in todo:
+            sys.modules.pop(_module_name(file), None)
+        raise
+    for addition in additions.values():
+        catalogue.add(addition.methods, addition.bounds, addition.distributions)
+    _files.update(additions)
+
+
+def addition_of(file: OwnFile) -> Addition:
+    """Return what a file that was loaded has added."""
+    return _files[file]
+
+
+def _module_name(file: OwnFile) -> str:
+    """Return a name made of what the file holds, so that objects can be sent between processes."""
+    return f"dpsco_own_{Path(file.path).stem}_{file.digest}"
+
+
+def _run(file: OwnFile) -> Mapping[str, Any]:
+    """Run a file as a module, and return its names."""
+    module = ModuleType(_module_name(file))
+    module.__file__ = file.path
+    sys.modules[module.__name__] = module  # where dataclasses and pickle look
+    exec(compile(file.text, file.path, "exec"), vars(module))
+    return vars(module)
+
+
+@contextmanager
+def _explained(file: OwnFile) -> Iterator[None]:
+    """Turn an error of a file's code into one sentence."""
+    try:
+        yield
     except InvalidInput:
-        del sys.modules[module.__name__]
         raise
     except BaseException as problem:
-        del sys.modules[module.__name__]
         if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
             raise
         why = describe_error(problem, file.path)
-        raise _refused("a Python file that can be loaded", shown, why) from problem
+        must = "a Python file that can be loaded"
+        raise _refused(must, shorten(file.path), why) from problem
 
 
 def load_installed() -> None:
@@ -123,7 +165,11 @@ def load_installed() -> None:
             why = describe_error(problem, "")
             raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
-        _packages[point.value] = _add(names, point.value)
+        addition = _checked(names, point.value)
+        _check_slugs({point.value: addition})
+        _guard(addition, str(names.get("__file__", point.value)))
+        catalogue.add(addition.methods, addition.bounds, addition.distributions)
+        _packages[point.value] = addition
 
 
 def loaded() -> tuple[OwnFile, ...]:
@@ -160,11 +206,11 @@ def _refused(must: str, got: str, why: str, name: str = "with") -> InvalidInput:
     return InvalidInput(f"{name} must be {must}, got {name}={got} ({why}).")
 
 
-def _add(names: Mapping[str, Any], source: str) -> Addition:
-    """Check and add what a module holds under `NAMES`."""
-    if not any(name in names for name in NAMES):
+def _checked(names: Mapping[str, Any], source: str) -> Addition:
+    """Check what a module holds under `NAMES`, and return it."""
+    if not any(name in names for name in (*NAMES, CLAIMS)):
         raise _refused(f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it")
-    rows = {name: names.get(name, ()) for name in NAMES}
+    rows = {name: names.get(name, ()) for name in (*NAMES, CLAIMS)}
     for name, value in rows.items():
         if not isinstance(value, tuple):
             raise InvalidInput(f"{name} must be a tuple, got {type(value).__name__} in {source}.")
@@ -181,18 +227,20 @@ def _add(names: Mapping[str, Any], source: str) -> Addition:
         _demand(not missing, "DISTRIBUTIONS", f"laws that define {missing}", law, source)
         _check_card(law.card, source)
     path = str(names.get("__file__", source))
-    addition = Addition(
+    return Addition(
         methods=rows["METHODS"],
         bounds=tuple(added_bound(own, path) for own in rows["BOUNDS"]),
         distributions=rows["DISTRIBUTIONS"],
+        claims=rows[CLAIMS],
     )
-    _check_slugs(addition, source)
+
+
+def _guard(addition: Addition, path: str) -> None:
+    """Let what was checked fail in one sentence wherever its code is called."""
     for family in addition.methods:
         guard_method(family, path)
     for law in addition.distributions:
         guard_law(law, path)
-    catalogue.add(addition.methods, addition.bounds, addition.distributions)
-    return addition
 
 
 def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
@@ -272,9 +320,28 @@ def _check_method(family: Any, source: str) -> None:
         ) from None
 
 
-def _check_slugs(addition: Addition, source: str) -> None:
-    methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for m in addition.methods)}
-    bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for b in addition.bounds)}
+def _check_slugs(additions: Mapping[str, Addition]) -> None:
+    """Refuse rows, by their files, that name rows which do not exist, and slugs that do."""
+    added = additions.values()
+    methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for a in added for m in a.methods)}
+    bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for a in added for b in a.bounds)}
+    known = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
+    known |= set(catalogue.PROBLEM_SLUGS)
+    for path, addition in additions.items():
+        source = shorten(path)
+        _check_names(addition, source, methods, bounds)
+        for slug in addition.slugs:
+            letters = slug.replace("-", "").replace(".", "")
+            if not (letters.isascii() and letters.isalnum() and letters == letters.lower()):
+                must = "lower-case letters, digits, dots and hyphens"
+                raise InvalidInput(f"slug must be {must}, got slug={shorten(slug)} in {source}.")
+            if slug in known:
+                must = "one that the catalogue does not have"
+                raise InvalidInput(f"slug must be {must}, got slug={slug} in {source}.")
+            known.add(slug)
+
+
+def _check_names(addition: Addition, source: str, methods: set[str], bounds: set[str]) -> None:
     for family in addition.methods:
         if family.card.rate not in bounds:
             raise InvalidInput(
@@ -287,15 +354,3 @@ def _check_slugs(addition: Addition, source: str) -> None:
                 f"method must be that of a known method, got method={bound.card.method} of the "
                 f"bound {bound.card.slug} in {source}."
             )
-    known = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
-    known |= set(catalogue.PROBLEM_SLUGS)
-    for slug in addition.slugs:
-        letters = slug.replace("-", "").replace(".", "")
-        if not (letters.isascii() and letters.isalnum() and letters == letters.lower()):
-            must = "lower-case letters, digits, dots and hyphens"
-            raise InvalidInput(f"slug must be {must}, got slug={shorten(slug)} in {source}.")
-        if slug in known:
-            raise InvalidInput(
-                f"slug must be one that the catalogue does not have, got slug={slug} in {source}."
-            )
-        known.add(slug)

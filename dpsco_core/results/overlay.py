@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable, Collection
 
+import numpy as np
+
 from dpsco_core.base.errors import require
 from dpsco_core.base.formula import Formula
 from dpsco_core.bounds.euclidean.objective import width
 from dpsco_core.privacy.budget import gaussian_allowance
 from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
 # Letters of a formula that need the setting: certified constants and sizes of the problem.
@@ -16,6 +19,9 @@ OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "L": lambda setting: setting.constants.lipschitz,
     "kappa": lambda setting: _condition(setting.constants),
     "width": width,
+    "G_2": lambda setting: setting.constants.lipschitz_second,
+    "G_p": lambda setting: setting.constants.lipschitz_moment,
+    "M": lambda setting: setting.constants.directional_moment,
 }
 
 
@@ -26,8 +32,10 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
     diameter of the set in its norm, and `width` its Gaussian width (the proven upper bound for
     sparse vectors; NaN for a mean, which is unconstrained); q is the exponent of the norm; L the
     Lipschitz constant of every record's loss; kappa the condition number of the population risk,
-    its smoothness over its strong convexity. The last four need the setting, and are only computed
-    if they are among `names`.
+    its smoothness over its strong convexity; G_2 and G_p are the roots of the moments of a record's
+    Lipschitz constant of order 2 and p; M is the root of the p-th raw moment of a gradient in its
+    worst direction. Those in `OF_SETTING` need the setting, and are only computed if they are among
+    `names`.
     """
     values = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
     values |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}
@@ -41,6 +49,25 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
     return {
         name: float(value) if value is not None and math.isfinite(value) else math.nan
         for name, value in values.items()
+    }
+
+
+def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
+    """Return the value of letters of a formula at a setting, which may certify less than a point.
+
+    As `letters_of`, but for D: the diameter of the public set in its norm, and NaN without a set.
+    """
+    budget = setting.budget
+    values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}
+    values |= {"p": setting.moment_order, "rho": setting.gaussian_rho or None}
+    values |= {name: getattr(budget, name, None) for name in ("epsilon", "delta")}
+    if "D" in names and (setting.constraint or math.isfinite(setting.constants.diameter)):
+        values["D"] = setting.body.diameter_in(setting.exponent)
+    values |= {name: read(setting) for name, read in OF_SETTING.items() if name in names}
+    return {
+        name: float(value) if value is not None and math.isfinite(value) else math.nan
+        for name in names
+        for value in (values.get(name),)
     }
 
 
@@ -63,6 +90,26 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
         (x, formula.value(letters_of(point, formula.letters))) for x, point in scenario.points()
     ]
     return tuple((x, v) for x, v in values if x is not None and 0 < v < math.inf)
+
+
+def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
+    """Return the smallest and the largest slope of a formula's terms along a scenario's axis.
+
+    The range of `dpsco_core.results.slopes.rate_range`: for any positive factors in front of the
+    summands. NaN where a summand is not positive and finite, or there is one point.
+
+    Examples
+    --------
+    >>> from dpsco_core.base.formula import parse_formula
+    >>> study = Scenario(axis="n", grid=(100, 400))
+    >>> [round(end, 6) for end in own_range(study, parse_formula("1/sqrt(n) + d/n"))]
+    [-1.0, -0.5]
+    """
+    points = [(x, letters_of(point, formula.letters)) for x, point in scenario.points() if x]
+    if len(points) < 2:
+        return math.nan, math.nan
+    terms = [[term(letters) for _, letters in points] for term in formula.terms.values()]
+    return range_of_terms(np.array(terms), np.array([x for x, _ in points]))
 
 
 def check_drawable(scenario: Scenario, formula: Formula) -> None:

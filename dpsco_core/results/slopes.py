@@ -181,7 +181,24 @@ def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
     if not rate or len(x) < 2:
         return void
     terms_at = [bound(rate).terms(scenario.at(v).setting) for v in x]
-    terms = np.array([[t.get(name, 0.0) for t in terms_at] for name in terms_at[0]])
+    return range_of_terms(
+        np.array([[t.get(name, 0.0) for t in terms_at] for name in terms_at[0]]), x
+    )
+
+
+def range_of_terms(
+    terms: Matrix,  # one row per term, one column per point of x
+    x: Vector,  # positive, increasing
+) -> tuple[float, float]:
+    """Return the smallest and the largest slope over `x` of a sum of terms; see `rate_range`.
+
+    Examples
+    --------
+    >>> x = np.array([10.0, 100.0])
+    >>> [round(end, 6) for end in range_of_terms(np.array([1 / np.sqrt(x), 1 / x]), x)]
+    [-1.0, -0.5]
+    """
+    void = (math.nan, math.nan)
     terms = terms[(terms != 0).any(axis=1)]
     if len(terms) == 0 or not ((terms > 0) & np.isfinite(terms)).all():
         return void

@@ -180,8 +180,7 @@ def _require_workers(client: Any, address: str) -> None:
 
 
 def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
-    for file in files:
-        extend.load_text(file)
+    extend.load_text(*files)
 
 
 def _version() -> str:

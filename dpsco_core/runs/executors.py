@@ -200,8 +200,7 @@ def _initialise_worker(plugins: tuple[extend.OwnFile, ...]) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     extend.load_installed()
-    for file in plugins:
-        extend.load_text(file)
+    extend.load_text(*plugins)
 
 
 def _end_with_parent() -> None:

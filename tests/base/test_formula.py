@@ -22,6 +22,7 @@ LETTER_VALUES = {
     "rho": 0.02,
 }
 LETTER_VALUES |= {"D": 4.0, "q": 1.5, "L": 2.0, "kappa": 10.0, "width": 3.7}
+LETTER_VALUES |= {"G_2": 3.0, "G_p": 5.0, "M": 6.0}
 
 
 @pytest.mark.parametrize(
@@ -140,3 +141,22 @@ def test_a_formula_that_breaks_off_is_shown_whole() -> None:
         with pytest.raises(InvalidInput, match=re.escape(must)) as refused:
             parse_formula(text)
         assert str(refused.value).endswith(f"got formula={whole}.")
+
+
+def test_moments_have_letters_and_k_is_p() -> None:
+    formula = parse_formula("G_2/sqrt(n) + G_k*(d/(n*ε))^(1-1/k) + M + G_p")
+    assert formula.letters == ("G_2", "n", "G_p", "d", "epsilon", "p", "M")
+    with pytest.raises(InvalidInput, match=r"got G_3\.$"):
+        parse_formula("G_3/n")
+
+
+def test_a_sum_has_its_summands_as_terms_and_a_difference_is_one_term() -> None:
+    formula = parse_formula("1/sqrt(n) + d/(n*epsilon) + d/(n*epsilon)")
+    values = {name: term(LETTER_VALUES) for name, term in formula.terms.items()}
+    assert list(values) == ["1/sqrt(n)", "d/(n*epsilon)"]
+    assert sum(values.values()) == pytest.approx(formula.value(LETTER_VALUES))
+    for text in ("d - 1/n", "2*(d + n)", "d + d"):
+        assert list(parse_formula(text).terms) == [text]
+        assert parse_formula(text).terms[text](LETTER_VALUES) == pytest.approx(
+            parse_formula(text).value(LETTER_VALUES)
+        )

@@ -37,8 +37,15 @@ from dpsco_core.explain.hardest import is_hard
 from dpsco_core.fields import MEAN
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.findings import times_to_halve
-from dpsco_core.results.overlay import own_line
-from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope, slopes
+from dpsco_core.results.overlay import own_line, own_range
+from dpsco_core.results.slopes import (
+    LEAST_POINTS,
+    POWER_AXES,
+    FittedSlope,
+    line_slope,
+    slopes,
+    verdict,
+)
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
@@ -174,22 +181,20 @@ def _slopes(result: Result, formulas: Sequence[str]) -> None:
         return
     rows = [_slope_row(scenario, row) for row in fitted.itertuples()]
     for name, text in zip(formula_names(formulas), formulas, strict=True):
-        rows.append(_row(scenario, f"{name}: `{text}`", _formula_slope(scenario, text)))
+        rows.append(_formula_row(scenario, name, text, fitted))
     st.table(pd.DataFrame(rows), hide_index=True)
     st.caption(ABOUT_SLOPES)
 
 
 def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
     """Return one method's slope, the range of the terms of its rate, and how they compare."""
-    verdict = row.verdict or (
-        "the rate is void at these sizes" if row.bound else "no published rate"
-    )
-    verdict = verdict.replace(" ", NO_BREAK)
+    words = row.verdict or ("the rate is void at these sizes" if row.bound else "no published rate")
+    words = words.replace(" ", NO_BREAK)
     if row.verdict and row.bound and scenario.problem != MEAN:
-        verdict += f"; rate for {bound(row.bound).card.loss_class} losses"
+        words += f"; rate for {bound(row.bound).card.loss_class} losses"
     interval = _from_to(row.low, row.high)
     predicted = _from_to(row.predicted_low, row.predicted_high)
-    return _row(scenario, row.name, row.fitted, interval, predicted, verdict)
+    return _row(scenario, row.name, row.fitted, interval, predicted, words)
 
 
 def _row(
@@ -198,7 +203,7 @@ def _row(
     slope: float,
     interval: str = "",
     predicted: str = "",
-    verdict: str = "",
+    words: str = "",
 ) -> dict[str, str]:
     """Return a row of the table, by the names of its columns."""
     cells = {
@@ -206,7 +211,7 @@ def _row(
         "Fitted": signed(slope),
         "95 % interval": interval,
         "Predicted": predicted,
-        "Verdict": verdict,
+        "Verdict": words,
     }
     if scenario.axis == "n":
         whom = "Users" if scenario.level == "user" else "Records"
@@ -214,10 +219,20 @@ def _row(
     return cells
 
 
-def _formula_slope(scenario: Scenario, text: str) -> float:
-    """Return the slope of a formula of one's own over the points of the axis."""
-    points = own_line(scenario, parse_formula(text))
-    return line_slope(*np.array(points).T) if len(points) > 1 else math.nan
+def _formula_row(scenario: Scenario, name: str, text: str, fitted: pd.DataFrame) -> dict[str, str]:
+    """Return the slope of a formula, the range of its terms, and how each method compares."""
+    formula = parse_formula(text)
+    points = own_line(scenario, formula)
+    slope = line_slope(*np.array(points).T) if len(points) > 1 else math.nan
+    low, high = own_range(scenario, formula)
+    methods: dict[str, list[str]] = {}
+    rows: Any = fitted.itertuples()
+    for row in rows:
+        fit = FittedSlope(fitted=row.fitted, low=row.low, high=row.high, points=row.points)
+        methods.setdefault(verdict(fit, low, high) or "", []).append(row.name)
+    verdicts = [f"{', '.join(names)}: {words}" for words, names in methods.items() if words]
+    predicted = "" if math.isnan(low) else _from_to(low, high)
+    return _row(scenario, f"{name}: `{text}`", slope, "", predicted, "; ".join(verdicts))
 
 
 def _from_to(low: float, high: float) -> str:

@@ -23,8 +23,10 @@ STORY = {WHY: "The story in five minutes"}
 CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
-    "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number) and width "
-    "(Gaussian width; of sparse vectors its upper bound). Signs: + - \\* / ^ and brackets; "
+    "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number), "
+    "width (Gaussian width; of sparse vectors its upper bound), G_2 and G_p (roots of the moments "
+    "of a record's Lipschitz constant), M (that of a gradient in its worst direction) and k (p). "
+    "Signs: + - \\* / ^ and brackets; "
     "functions: sqrt, log, exp, min, max."
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"

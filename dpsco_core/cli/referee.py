@@ -1,0 +1,154 @@
+"""The command `dpsco referee`: it takes a claim and tries to break it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, real, shorten
+from dpsco_core.catalogue import method_card
+from dpsco_core.cli.tools import (
+    add_command,
+    add_fields,
+    given_fields,
+    number,
+    print_json,
+    print_text,
+    read_number,
+    table,
+)
+from dpsco_core.plugins import extend
+from dpsco_core.referee.claims import (
+    GUARANTEES,
+    Submission,
+    bound_of_formula,
+    submission_of_files,
+)
+from dpsco_core.referee.page import html_page
+from dpsco_core.referee.places import base_place
+from dpsco_core.referee.report import Check, Report
+from dpsco_core.referee.run import SECONDS, referee
+from dpsco_core.scenario import Scenario
+
+KINDS = ("upper", "lower")
+MOST_SECONDS = 86_400.0
+
+
+def add_referee(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "referee",
+        run_referee,
+        description="FILE is Python with METHODS, BOUNDS or CLAIMS; or --method and --claim name a "
+        "method of the catalogue and a formula for its error. Flags of a scenario set what the "
+        "tried settings vary from. A claim is refuted, contradicted or not; never confirmed.",
+    )
+    parser.add_argument("files", metavar="FILE", nargs="*", help="Python file with what is claimed")
+    parser.add_argument("--claim", metavar="FORMULA", help="what the error is said to be at most")
+    parser.add_argument(
+        "--if",
+        dest="conditions",
+        metavar="CONDITION",
+        action="append",
+        default=[],
+        help="hypothesis of the formula, such as 'n >= 100*d'; repeatable",
+    )
+    parser.add_argument("--rate", action="store_true", help="the formula hides constants")
+    parser.add_argument(
+        "--kind", metavar="NAME", default="upper", help="upper or lower (default %(default)s)"
+    )
+    parser.add_argument(
+        "--guarantee",
+        metavar="WORDS",
+        default=GUARANTEES[0],
+        help=f"{', '.join(GUARANTEES)} (default %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="VALUE",
+        default=f"{SECONDS:g}",
+        help="the time for all checks together (default %(default)s)",
+    )
+    parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
+    add_fields(parser, defaults=False)
+
+
+def run_referee(chosen: argparse.Namespace) -> None:
+    seconds = read_number("seconds", chosen.seconds)
+    real("seconds", seconds, 0.0, MOST_SECONDS)
+    fields = given_fields(chosen)
+    methods = fields.pop("methods", [])
+    submission, start = _submission(chosen, methods, fields)
+    reports = referee(submission, start, seconds=seconds, seed=start.seed, progress=_show_progress)
+    _show_progress("")
+    if chosen.html is not None:
+        Path(chosen.html).write_text(html_page(reports), encoding="utf-8")
+    if chosen.json:
+        print_json({"reports": [report.to_dict() for report in reports]})
+        return
+    for place, report in enumerate(reports):
+        if place:
+            print()
+        _print_report(report)
+
+
+def _submission(
+    chosen: argparse.Namespace, methods: Sequence[str], fields: dict[str, Any]
+) -> tuple[Submission, Scenario]:
+    """Return what is to be refereed, and the scenario that its settings vary."""
+    start = Scenario.from_dict(fields | {"methods": []})
+    require(start.axis is None, "axis", "left out for a referee", start.axis)
+    if chosen.claim is None and methods and not chosen.files:
+        require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
+        base_place(methods[0], start)
+        return Submission(methods=(methods[0],), bounds=(), inequalities=()), start
+    if chosen.claim is None:
+        require(bool(chosen.files), "file", "given, or --method and --claim", "none")
+        require(not methods, "method", "left out beside a file", shorten(", ".join(methods)))
+        files = extend.load(*chosen.files)
+        pairs = [(file, extend.addition_of(file)) for file in dict.fromkeys(files)]
+        return submission_of_files(pairs), start
+    require(not chosen.files, "file", "left out beside --claim", shorten(", ".join(chosen.files)))
+    require(len(methods) == 1, "method", "a single one beside --claim", len(methods))
+    one_of("kind", chosen.kind, KINDS)
+    one_of("guarantee", chosen.guarantee, GUARANTEES)
+    base = base_place(methods[0], start)
+    bound = bound_of_formula(
+        chosen.claim,
+        methods[0],
+        base.problem,
+        conditions=chosen.conditions,
+        constant="rate" if chosen.rate else "explicit",
+        guarantee=chosen.guarantee,
+        kind=chosen.kind,
+    )
+    private = () if method_card(methods[0]).privacy == "none" else (methods[0],)
+    return Submission(methods=private, bounds=(bound,), inequalities=()), start
+
+
+def _show_progress(words: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{words[:79]:79}\r", end="", file=sys.stderr, flush=True)
+
+
+def _print_report(report: Report) -> None:
+    print_text(f"{report.title}: {report.verdict}")
+    print_text(f"Claim: {report.claim}")
+    if report.hypotheses:
+        print_text(f"If: {'; '.join(report.hypotheses)}")
+    for check in report.checks:
+        _print_check(check)
+    print_text(f"Seed {report.seed}, {report.seconds:g} seconds. No check proves a claim.")
+
+
+def _print_check(check: Check) -> None:
+    print(f"\n{check.name}: {check.verdict}")
+    print_text(check.sentence, indent="  ")
+    if check.rows:
+        lines = [[v if isinstance(v, str) else number(v) for v in row] for row in check.rows]
+        for line in table(lines, list(check.columns)).splitlines():
+            print(line)
+    if check.command:
+        print(f"  {check.command}")

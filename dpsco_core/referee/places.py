@@ -1,0 +1,153 @@
+"""The settings at which a claim is tried: hard instances, all laws, sets and extremes of sizes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import distributions_for, method_card
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.runs.study import planned
+from dpsco_core.scenario import DEFAULT_Q, Scenario
+
+RECORDS, DIMENSIONS = (30, 200, 5000), (1, 4, 40)
+ORDERS_BELOW_TWO = (1.2, 1.5, 1.8)
+ORDERS, BUDGETS = (2.0, 3.0, 10.0), (0.1, 1.0, 10.0)
+LARGE_RECORDS, LARGE_DIMENSIONS = (100, 10**4, 10**6, 10**8), (1, 10, 100, 1000)
+WIDE_BUDGETS = (0.01, 0.1, 1.0, 10.0)
+DIAMETERS = (0.1, 2.0, 100.0)
+BELOW_TWO, ITEMS = 1.5, 4  # the tail index of bounds for p < 2, and the items of users
+
+
+def base_place(method: str, start: Scenario) -> Scenario:
+    """Return the scenario that the settings of a claim on a method vary."""
+    card = method_card(method)
+    problem = start.problem if start.problem in card.problems else card.problems[0]
+    point = replace(start, problem=problem, methods=(method,), axis=None, grid=())
+    if problem in SCO_PROBLEMS and point.distribution not in distributions_for(problem):
+        point = replace(point, distribution=distributions_for(problem)[0])
+    if card.privacy == "pure" and point.delta:
+        point = replace(point, delta=0.0)
+    if card.geometry == "lq" and point.geometry == "l2":
+        point = replace(point, geometry="lq", q=DEFAULT_Q)
+    if card.level == "user" and point.m == 1:
+        point = replace(point, m=ITEMS)
+    return point
+
+
+def start_of(claim: Bound, start: Scenario) -> Scenario:
+    """Return a scenario of the kind that a bound is about: its problem, budget, tail and users."""
+    card = claim.card
+    if start.problem not in card.problems:
+        start = replace(start, problem=card.problems[0])
+    if start.distribution not in distributions_for(start.problem):
+        start = replace(start, distribution=distributions_for(start.problem)[0])
+    if card.privacy == "pure" and start.delta:
+        start = replace(start, delta=0.0)
+    # The rows that are made for some settings only are those for infinite variance.
+    if claim.has_scope and start.p >= 2:
+        start = replace(start, p=BELOW_TWO)
+    if card.geometry == "lq" and start.geometry == "l2":
+        start = replace(start, geometry="lq", q=DEFAULT_Q)
+    if card.level == "user" and start.m == 1:
+        start = replace(start, m=ITEMS)
+    return replace(start, methods=(), axis=None, grid=())
+
+
+def trial_places(base: Scenario) -> tuple[Scenario, ...]:
+    """Return the settings at which the method runs for trials, those that are hardest first."""
+    return tuple(point for point in _distinct(_trials(base)) if _can_run(point))
+
+
+def wide_places(base: Scenario) -> Iterator[Scenario]:
+    """Yield settings for bounds, which cost nothing at any size."""
+    return (point for point in _distinct(_wide(base)) if _is_valid(point, sampling=False))
+
+
+def _trials(base: Scenario) -> Iterator[Scenario]:
+    laws = distributions_for(base.problem)
+    small = replace(base, n=min(base.n, 1000), d=min(base.d, 5))
+    for law in laws:
+        yield replace(small, distribution=law)
+    for geometry in GEOMETRIES:
+        exponent = DEFAULT_Q if geometry == "lq" else None
+        yield replace(small, geometry=geometry, q=exponent)
+    for changes in _extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+        yield replace(small, **changes)
+    for law in laws:
+        for changes in _extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+            yield replace(small, distribution=law, **changes)
+
+
+def _wide(base: Scenario) -> Iterator[Scenario]:
+    yield base
+    point = replace(base, distribution=_plain_law(base))
+    for geometry in GEOMETRIES:
+        exponent = DEFAULT_Q if geometry == "lq" else None
+        yield replace(point, geometry=geometry, q=exponent)
+    for n in LARGE_RECORDS:
+        for order in _orders(base):
+            yield replace(point, n=n, p=order)
+        for diameter in DIAMETERS:
+            yield replace(point, n=n, diameter=diameter, offset=min(point.offset, diameter / 2))
+    for d in LARGE_DIMENSIONS:
+        for budget in _budgets(base, WIDE_BUDGETS):
+            for n in LARGE_RECORDS:
+                yield replace(point, n=n, d=d, **budget)
+
+
+def _orders(base: Scenario) -> tuple[float, ...]:
+    """Return tail indices on the same side of 2 as that of the base."""
+    return ORDERS if base.p >= 2 else ORDERS_BELOW_TWO
+
+
+def _plain_law(base: Scenario) -> str:
+    """Return a law that is quick to describe: bounds on a class know nothing of it."""
+    laws = distributions_for(base.problem)
+    return "gaussian" if "gaussian" in laws else laws[0]
+
+
+def _budgets(base: Scenario, values: tuple[float, ...]) -> list[dict[str, Any]]:
+    if base.rho is not None:
+        return [{"rho": value} for value in values]
+    return [{"epsilon": value} for value in values]
+
+
+def _extremes(
+    base: Scenario,
+    records: tuple[int, ...],
+    dimensions: tuple[int, ...],
+    budgets: tuple[float, ...],
+) -> Iterator[dict[str, Any]]:
+    """Yield changes of one or two fields to their extremes."""
+    yield from ({"n": n} for n in records)
+    yield from ({"d": d} for d in dimensions)
+    yield from ({"p": order} for order in _orders(base))
+    yield from _budgets(base, budgets)
+    yield from ({"offset": offset} for offset in (0.0, base.diameter / 2))
+    yield from ({"n": n, "d": d} for n in records[::2] for d in dimensions[::2])
+
+
+def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
+    return tuple(dict.fromkeys(points))
+
+
+def _is_valid(point: Scenario, *, sampling: bool) -> bool:
+    try:
+        point.validate(sampling=sampling)
+        point.setting  # noqa: B018 - refuses what has no such law
+    except (InvalidInput, NotApplicable):  # such a setting does not exist
+        return False
+    return True
+
+
+def _can_run(point: Scenario) -> bool:
+    if not _is_valid(point, sampling=True):
+        return False
+    try:
+        planned(point, point.methods[0])
+    except NotApplicable:  # the method says why, wherever a person chooses it
+        return False
+    return True

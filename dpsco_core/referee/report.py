@@ -1,0 +1,97 @@
+"""What the referee reports: one check after the other, and a verdict that never says "correct"."""
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from dpsco_core.scenario import Scenario
+
+Value = str | float | int
+# "refuted" is certain, or holds with the stated confidence; "contradicts" is what would refute the
+# claim if it persisted. There is no word for a claim that is right: no check can prove one.
+Judgement = Literal[
+    "refuted",
+    "contradicts",
+    "too few trials",
+    "not refuted",
+    "consistent with",
+    "for information",
+    "not checked",
+]
+WORST_FIRST: tuple[Judgement, ...] = get_args(Judgement)
+CONFIDENCE = 0.999  # the confidence of every refutation by trials
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check of a claim."""
+
+    name: str  # a heading
+    verdict: Judgement
+    sentence: str  # what was seen, with its numbers
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Value, ...], ...] = ()
+    command: str = ""  # a command that repeats the counter-example
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain texts, numbers and lists; a number that is not finite is None."""
+        rows = [
+            [None if isinstance(v, float) and not math.isfinite(v) else v for v in row]
+            for row in self.rows
+        ]
+        return vars(self) | {"columns": list(self.columns), "rows": rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """All checks of one claim."""
+
+    title: str  # the claim's slug
+    claim: str  # the claim in words or as a formula
+    hypotheses: tuple[str, ...]
+    checks: tuple[Check, ...]
+    seed: int
+    seconds: float  # the budget of time
+
+    @property
+    def verdict(self) -> Judgement:
+        """The gravest verdict of the checks."""
+        verdicts = {check.verdict for check in self.checks}
+        return next((v for v in WORST_FIRST if v in verdicts), "not checked")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain texts, numbers and lists."""
+        return {
+            "title": self.title,
+            "claim": self.claim,
+            "hypotheses": list(self.hypotheses),
+            "verdict": self.verdict,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+
+def flags(point: Scenario, files: Sequence[str] = ()) -> str:
+    """Return the flags of the command line that describe a point.
+
+    Examples
+    --------
+    >>> flags(Scenario(n=500, methods=("mean.clipped",)))
+    '--method mean.clipped --n 500'
+    """
+    texts = [f"--with {shlex.quote(path)}" for path in files]
+    texts += [f"--method {slug}" for slug in point.methods]
+    fields = {k: v for k, v in point.to_query().items() if k != "methods"}
+    return " ".join([*texts, *(f"--{name} {shlex.quote(v)}" for name, v in fields.items())])
+
+
+def place_words(point: Scenario) -> str:
+    """Return where a trial was made, in a few words."""
+    budget = f"ρ={point.rho:g}" if point.rho is not None else f"ε={point.epsilon:g}"
+    users = f" m={point.m}" if point.m > 1 else ""
+    size = f"n={point.n} d={point.d}{users} p={point.p:g} {budget}"
+    geometry = "" if point.geometry == "l2" else f" {point.geometry}"
+    return f"{point.distribution}{geometry} {size} offset={point.offset:g}"

@@ -1,0 +1,145 @@
+"""The slopes of a method's error along each axis, against those that the claim's terms allow."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_core.base.arrays import Matrix
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import method_card
+from dpsco_core.referee.report import WORST_FIRST, Check, Judgement
+from dpsco_core.referee.trials import SUSPECT, Progress, error_of
+from dpsco_core.results.slopes import (
+    CONSISTENT,
+    CONSISTENT_UPPER_BOUND,
+    CONTRADICTED,
+    FittedSlope,
+    fit_errors,
+    range_of_terms,
+    verdict,
+)
+from dpsco_core.runs.study import planned
+from dpsco_core.scenario import Scenario
+
+FACTORS = (1, 2, 4, 8)  # multiples of the smallest value of an axis
+STARTS = {"n": 1000, "d": 4, "epsilon": 0.25, "rho": 0.05, "m": 2}
+TRIALS = (4, 8, 16, 32)  # numbers of trials after which an axis is looked at
+JUDGEMENTS: dict[str, Judgement] = {
+    CONSISTENT: "consistent with",
+    CONSISTENT_UPPER_BOUND: "consistent with",
+    CONTRADICTED: "contradicts",
+}
+NAME = "Slopes"
+
+
+def check_slopes(
+    claim: Bound, base: Scenario, *, seed: int, deadline: float, progress: Progress
+) -> Check:
+    """Fit the slope of the mean error along n, d, the budget and m, and compare it with the claim.
+
+    The range is that of the least-squares slopes of all sums of the claim's terms with positive
+    factors in front. A slope below the range is consistent with an upper bound.
+    """
+    if claim.card.kind != "upper":
+        text = "A lower bound is about the worst of all data; a run has one law."
+        return Check(name=NAME, verdict="not checked", sentence=text)
+    axes = ["n", "d", "epsilon" if base.rho is None else "rho"]
+    if method_card(base.methods[0]).level == "user":
+        axes.append("m")
+    rows, judgements = [], []
+    for place, axis in enumerate(axes):
+        left = deadline - time.monotonic()
+        end = time.monotonic() + left / (len(axes) - place)
+        row, judgement = _axis_row(claim, replace(base, seed=seed), axis, end, progress)
+        rows.append(row)
+        judgements.append(judgement)
+    rows.append(("p", "-", "-", "an exponent: the error is no power of it", 0))
+    gravest = next(v for v in WORST_FIRST if v in judgements)
+    counts = [f"{judgements.count(v)} {v}" for v in WORST_FIRST if v in judgements]
+    return Check(
+        name=NAME,
+        verdict=gravest,
+        sentence=f"Of {len(axes)} axes: {', '.join(counts)}. A slope is that of one law over a "
+        "factor 8, with its asymptotic 95 % interval over the trials; 99.9 % to contradict.",
+        columns=("axis", "claim's terms", "fit", "verdict", "trials"),
+        rows=tuple(rows),
+    )
+
+
+def _axis_row(
+    claim: Bound, base: Scenario, axis: str, deadline: float, progress: Progress
+) -> tuple[tuple[str | int, ...], Judgement]:
+    points = _points(claim, base, axis)
+    if len(points) < len(FACTORS):
+        return (axis, "-", "-", "not checked", 0), "not checked"
+    x = np.array([value for value, _ in points])
+    terms_by_point = [claim.terms(point.setting) for _, point in points]
+    terms = np.array([[terms[name] for terms in terms_by_point] for name in terms_by_point[0]])
+    low, high = range_of_terms(terms, x)
+    predicted = "-" if math.isnan(low) else f"{low:.3g} to {high:.3g}"
+    errors: list[list[float]] = []
+    judgement: Judgement = "too few trials"
+    for count in TRIALS:
+        while len(errors) < count and (len(errors) < TRIALS[0] or time.monotonic() < deadline):
+            progress(f"slopes: {axis}, trial {len(errors) + 1}")
+            errors.append([error_of(claim, point, len(errors)) for _, point in points])
+        rows = np.array(errors)
+        if not np.isfinite(rows).all() or not (rows.mean(axis=0) > 0).all():
+            return (axis, predicted, "-", "not checked", len(errors)), "not checked"
+        fit = fit_errors(x, rows)
+        judgement = JUDGEMENTS.get(verdict(fit, low, high) or "", "too few trials")
+        if judgement == "contradicts" and not _is_above(fit, high, len(errors)):
+            judgement = "too few trials"
+        if judgement == "contradicts" and _has_room(claim, terms, rows):
+            judgement = "consistent with"
+        if judgement != "too few trials" or time.monotonic() > deadline:
+            break
+    text = f"{fit.fitted:.3g} ({fit.low:.3g} to {fit.high:.3g})"
+    if math.isnan(low):
+        return (axis, predicted, text, "not checked", len(errors)), "not checked"
+    return (axis, predicted, text, judgement, len(errors)), judgement
+
+
+def _has_room(claim: Bound, terms: Matrix, errors: Matrix) -> bool:
+    """Whether a claim without hidden constants is far above the error at the end of an axis.
+
+    It may be loose by a factor that falls along the axis, so that a steeper slope contradicts
+    nothing yet.
+    """
+    value = claim.combined(dict(zip(map(str, range(len(terms))), terms[:, -1], strict=True)))
+    has_constant = claim.card.constant == "explicit"
+    return has_constant and float(errors.mean(axis=0)[-1]) < SUSPECT * value
+
+
+def _is_above(fit: FittedSlope, high: float, trials: int) -> bool:
+    """Whether the 99.9 % interval of a slope is above a range, too.
+
+    An axis is looked at several times, and there are several of them.
+    """
+    ends = [float(stdtrit(trials - 1, 1 - level / 2)) for level in (0.001, 0.05)]
+    return fit.fitted - (fit.fitted - fit.low) * ends[0] / ends[1] > high
+
+
+def _points(claim: Bound, base: Scenario, axis: str) -> list[tuple[float, Scenario]]:
+    """Return values of an axis with the points there, where the claim holds and the method runs."""
+    points = []
+    for value in _values(base, axis):
+        point = replace(base, **{axis: value})  # type: ignore[arg-type]
+        try:
+            point.validate()
+            planned(point, point.methods[0])
+        except (InvalidInput, NotApplicable):  # the axis cannot be swept here
+            continue
+        if not claim.failures(point.setting):
+            points.append((float(value), point))
+    return points
+
+
+def _values(base: Scenario, axis: str) -> Sequence[float]:
+    start = STARTS[axis]
+    return [type(start)(start * factor) for factor in FACTORS]

@@ -1,0 +1,221 @@
+"""The checks refute what is false for the reason that is planted, and nothing that is proven."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.referee import trials
+from dpsco_core.referee.betting import Wealth
+from dpsco_core.referee.claims import bound_of_formula, read_condition
+from dpsco_core.referee.places import base_place, start_of, trial_places
+from dpsco_core.referee.privacy import worst_neighbours
+from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals, rival
+from dpsco_core.referee.steepness import check_slopes
+from dpsco_core.referee.trials import CAUTION, check_trials, error_of
+from dpsco_core.runs.study import Cell, Outcome, study
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+
+METHOD = "mean.clipped"
+BASE = base_place(METHOD, Scenario(n=1000, d=4, rho=0.5, epsilon=None, delta=None))
+PROVEN = "upper.mean.clipped-expected-coordinate"
+
+
+def silent(_: str) -> None:
+    """Show no progress."""
+
+
+def formula(text: str, **fields: str) -> object:
+    return bound_of_formula(text, METHOD, "mean", **fields)  # type: ignore[arg-type]
+
+
+def test_betting_refutes_a_false_mean_and_rarely_a_true_one() -> None:
+    """Two-sided heavy-tailed values, for which no interval by the normal law is valid."""
+    rng = np.random.default_rng(4)
+    refuted = 0
+    for _ in range(400):
+        wealth = Wealth(claim=1.0)
+        values = rng.pareto(2.1, size=200) * 1.1  # their mean is 1
+        for value in values:
+            wealth.add(float(value))
+            if wealth.refutes(0.05):
+                refuted += 1
+                break
+    assert refuted <= 0.05 * 400
+    wealth = Wealth(claim=0.5)
+    for value in rng.pareto(2.1, size=400) * 1.1:
+        wealth.add(float(value))
+    assert wealth.refutes(0.001)
+
+
+def test_a_claim_below_a_lower_bound_is_refuted_without_a_run() -> None:
+    check = check_rivals(formula("0.1*sqrt(d/n)"), BASE)  # type: ignore[arg-type]
+    assert check.verdict == "refuted"
+    assert check.command.startswith("dpsco bounds --method mean.clipped")
+    slug = check.command.rpartition(" ")[2]
+    claim, value = check.rows[0][1:3]
+    assert float(claim) < float(value) and bound(slug).card.kind == "lower"
+
+
+def test_a_proven_bound_is_not_refuted_by_a_lower_bound_and_a_lower_one_not_by_an_upper() -> None:
+    assert check_rivals(bound(PROVEN), BASE).verdict == "not refuted"
+    assert check_rivals(bound("lower.mean.two-sided-cdp"), BASE).verdict == "not refuted"
+
+
+def test_a_lower_claim_above_an_upper_bound_is_refuted() -> None:
+    claim = bound("lower.mean.two-sided-cdp")
+    doubled = replace(claim, evaluate=lambda s: {"ten times": 10 * claim.value(s)})
+    doubled = replace(doubled, card=replace(claim.card, slug="lower.claim"), combine=sum)
+    assert check_rivals(doubled, BASE).verdict == "refuted"
+
+
+def test_a_rate_is_contradicted_where_its_constant_grows() -> None:
+    wrong = formula("sqrt(1/n)", constant="rate")
+    check = check_rivals(wrong, BASE)  # type: ignore[arg-type]
+    assert check.verdict == "contradicts" and "d^" in check.sentence
+    right = formula("sqrt(d/n)+(d/(n*sqrt(rho)))^(1-1/p)", constant="rate")
+    assert check_rivals(right, BASE).verdict == "not refuted"  # type: ignore[arg-type]
+
+
+def test_the_smallest_counter_example_cannot_be_halved() -> None:
+    claim = formula("sqrt(d/n)+(sqrt(d)/(n*sqrt(rho)))^(1-1/p)")
+    check = check_rivals(claim, BASE)  # type: ignore[arg-type]
+    assert check.verdict == "refuted"
+    fields = dict(zip(check.command.split()[2:-2:2], check.command.split()[3:-2:2], strict=True))
+    for name in ("n", "d"):
+        value = int(fields.get(f"--{name}", getattr(Scenario(), name)))
+        if value == 1:
+            continue
+        point = Scenario.from_dict(
+            {k[2:]: v for k, v in fields.items() if k != "--method"} | {name: value // 2}
+        )
+        smaller = rival(claim, replace(point, methods=(METHOD,)))  # type: ignore[arg-type]
+        assert smaller is None or smaller.excess("upper") <= 1 + 1e-9
+
+
+def test_trials_refute_an_error_below_what_is_measured_and_a_run_repeats_them() -> None:
+    points = trial_places(BASE)[:4]
+    check = check_trials(
+        formula("0.2*d/n"),  # type: ignore[arg-type]
+        points,
+        seed=3,
+        deadline=time.monotonic() + 60,
+        progress=silent,
+    )
+    assert check.verdict == "refuted"
+    words = check.command.removeprefix("dpsco run ").split()
+    fields = dict(zip(words[::2], words[1::2], strict=True))
+    methods = [fields.pop("--method")]
+    repeated = Scenario.from_dict({k[2:]: v for k, v in fields.items()} | {"methods": methods})
+    errors = [outcome.error for outcome in study(repeated)]
+    assert len(errors) == check.rows[0][4]
+    assert np.mean(errors) == pytest.approx(float(check.rows[0][2]))
+
+
+def test_trials_do_not_refute_a_proven_bound() -> None:
+    check = check_trials(
+        bound(PROVEN),
+        trial_places(BASE)[:6],
+        seed=0,
+        deadline=time.monotonic() + 60,
+        progress=silent,
+    )
+    assert check.verdict == "not refuted"
+
+
+def test_a_rate_is_never_refuted_by_trials() -> None:
+    check = check_trials(
+        formula("d/n", constant="rate"),  # type: ignore[arg-type]
+        trial_places(BASE)[:3],
+        seed=0,
+        deadline=time.monotonic() + 60,
+        progress=silent,
+    )
+    assert check.verdict == "not refuted" and "hidden constant" in check.sentence
+
+
+def test_slopes_contradict_a_claim_that_falls_faster_than_the_error() -> None:
+    base = replace(BASE, d=20)
+    for text, verdict in (
+        ("d/n^2", "contradicts"),
+        ("sqrt(d/n)+(d/(n*sqrt(rho)))^(1-1/p)", "consistent with"),
+    ):
+        check = check_slopes(
+            formula(text),  # type: ignore[arg-type]
+            base,
+            seed=0,
+            deadline=time.monotonic() + 60,
+            progress=silent,
+        )
+        row = next(row for row in check.rows if row[0] == "n")
+        assert row[3] == verdict, check.rows
+
+
+def test_hypotheses_and_optimality_are_told() -> None:
+    points = trial_places(BASE)
+    claim = formula("sqrt(d/n)", conditions=("n >= 100*d",))
+    check = check_hypotheses(claim, points)  # type: ignore[arg-type]
+    count = sum(point.n < 100 * point.d for point in points)
+    assert check.rows[0][:2] == ("n >= 100*d", count)
+    check = check_optimality(bound(PROVEN), BASE)
+    assert [row[0] for row in check.rows] == ["best upper bound", "best lower bound"]
+    assert float(check.rows[1][2]) >= 1
+
+
+@each("method", ["mean.clipped", "mean.adaptive", "sco.clipped", "lp.frank-wolfe"])
+def test_sensitivities_are_attained_and_never_passed(method: str) -> None:
+    worst = worst_neighbours(method)
+    assert worst is not None and worst.release is not None
+    assert worst.excess == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "must"), [("n", "two formulas"), ("n > x", "made of"), ("n > 1 > 2", "two formulas")]
+)
+def test_a_condition_is_two_formulas_with_a_sign(text: str, must: str) -> None:
+    with pytest.raises(InvalidInput, match=must):
+        read_condition(text)
+
+
+def test_an_error_that_is_an_average_is_lowered_before_it_refutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claim = formula("1/n")
+    real_cell = trials.run_cell
+
+    def uncertain(cell: Cell) -> Outcome:
+        return replace(real_cell(cell), error=1.0, error_uncertainty=0.1)
+
+    monkeypatch.setattr(trials, "run_cell", uncertain)
+    point = trial_places(BASE)[0]
+    assert error_of(claim, point, 0) == 1  # type: ignore[arg-type]
+    lowered = error_of(claim, point, 0, cautious=True)  # type: ignore[arg-type]
+    assert lowered == pytest.approx(1 - 0.1 * CAUTION)
+
+
+def test_bounds_for_pure_budgets_and_infinite_variance_are_tried_where_they_hold() -> None:
+    for row in BOUNDS:
+        if row.card.method or row.card.privacy == "none":
+            continue
+        start = start_of(row, Scenario())
+        assert row.is_in_scope(start.setting)
+        assert row.card.privacy != "pure" or not start.delta
+        assert start.problem in row.card.problems
+
+
+def test_a_steep_slope_far_below_an_explicit_claim_contradicts_nothing() -> None:
+    for text, verdict in (("1000*d/n^2", "contradicts"), ("1e12*d/n^2", "consistent with")):
+        check = check_slopes(
+            formula(text),  # type: ignore[arg-type]
+            replace(BASE, d=20),
+            seed=0,
+            deadline=time.monotonic() + 60,
+            progress=silent,
+        )
+        assert next(row for row in check.rows if row[0] == "n")[3] == verdict
