@@ -35,7 +35,7 @@ from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
-TOUCHED = ("picture", "prediction", "scroll")  # what a hand moves on the page
+TOUCHED = ("choices", "picture", "prediction", "scroll")  # what a hand moves on the page
 THEMES = {"light": False, "dark": True}
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {

@@ -20,7 +20,7 @@ from dpsco_app.front.address import Address
 from dpsco_app.front.links import parameters
 from dpsco_app.lessons.figures import HEIGHT, TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
-from dpsco_app.lessons.handle import handle, handle_colours
+from dpsco_app.lessons.handle import choices_in_figure, handle, handle_colours
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
 from dpsco_app.lessons.measure import LessonResults, measure, work
 from dpsco_app.lessons.path import LessonPath
@@ -204,12 +204,16 @@ class Lessons:
         if evidence is not None and lesson.numbers:
             asked = handle(lesson, evidence, given.get(slug), finding)
             asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
+        spots = None
+        if evidence is not None and lesson.spots:
+            spots = choices_in_figure(lesson, given.get(slug), theme) | {"figure": FIGURE}
         return {
             "head": head(step_name(slug), [title], [], theme),
             "figures": charts,
             "text": f"<p>{parts.prose(words.text)}</p>",
             "choices": parts.choices(lesson, given.get(slug)),
             "handle": asked,
+            "spots": spots,
             "predicted": None if slug not in given else lesson.answers.index(given[slug]),
             "verdict": "" if run is None else parts.verdict(run),
             "reason": "" if run is None else parts.reason(lesson),
@@ -226,6 +230,7 @@ class Lessons:
             "text": "",
             "choices": "",
             "handle": None,
+            "spots": None,
             "predicted": None,
             "verdict": "",
             "reason": "",

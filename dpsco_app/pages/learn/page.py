@@ -11,7 +11,7 @@ from dpsco_app.front import links
 from dpsco_app.lessons import words
 from dpsco_app.lessons.figures import TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
-from dpsco_app.lessons.handle import handle, handle_colours
+from dpsco_app.lessons.handle import choices_in_figure, handle, handle_colours
 from dpsco_app.lessons.lessons import (
     BY_SLUG,
     SLUGS,
@@ -31,7 +31,7 @@ from dpsco_app.parts.html import html_page
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link
-from dpsco_app.parts.touch.asking import draw_question, to_the_top
+from dpsco_app.parts.touch.asking import draw_choices, draw_question, to_the_top
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
@@ -192,8 +192,14 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
     width = WIDTHS.get(window.size(), 780)
     lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
-    clicked = None if lesson.choice_at is None else partial(state.click, slug)
-    screen.draw(main, clicked, **lengths, height=height)
+    screen.draw(main, **lengths, height=height)
+    if lesson.spots:
+        draw_choices(
+            state.CLICKED,
+            partial(state.click, slug),
+            figure="learn_figure",
+            **choices_in_figure(lesson, state.prediction_of(slug), theme()),
+        )
     screen.draw_files(main, setting=setting_line(lesson.scenario))
     for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
         with screen.left, st.container(key="learn_below_figure"):
