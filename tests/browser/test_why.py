@@ -44,7 +44,7 @@ def expect_step(page: Page | Locator, number: int) -> None:
         )
 
 
-# What is drawn of the picture at a step, and the heading that is read beside it, as boxes in pixels.
+# What is drawn of the picture at a step, and the heading beside it, as boxes in pixels.
 BOXES = """(root) => {
   const box = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect()

@@ -85,7 +85,8 @@ export const listenToLessons = ({ teach, open, isLive }) => {
     for (const lesson of Object.keys(predicted)) delete predicted[lesson]
     teach("forget")
   })
-  at("report").addEventListener("change", ({ target }) => teach("say", target.value))
+  at("report").addEventListener("change", ({ target }) =>
+    target.dataset.question ? teach("reply", Number(target.dataset.question), target.value) : teach("say", target.value))
   at("ways-on").addEventListener("click", (event) => {
     if (!event.target.dataset.open || !isLive()) return
     event.preventDefault()

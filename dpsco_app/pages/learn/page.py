@@ -1,5 +1,6 @@
 """Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -20,10 +21,19 @@ from dpsco_app.lessons.lessons import (
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
 from dpsco_app.lessons.verdict import CLOSE
-from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView, name_of, next_label
+from dpsco_app.lessons.view import (
+    ASSIGN,
+    HAND_IN,
+    MOST,
+    START,
+    LessonsView,
+    name_of,
+    next_label,
+)
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.learn import state
+from dpsco_app.pages.learn.assignment import draw_assignment, draw_replies
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
@@ -104,30 +114,36 @@ def _draw(
         score = _place(view)
     if view.lesson == START:
         _doors(screen)
+    elif view.lesson == ASSIGN:
+        draw_assignment(screen, view)
     elif view.lesson == HAND_IN:
         _hand_in(screen, view)
     else:
         _lesson(screen, BY_SLUG[view.lesson], view)
-    if view.lesson != HAND_IN:  # there the score is the headline
+    if view.lesson not in (HAND_IN, ASSIGN):  # there the score is the headline, or nobody's
         # Measures here what the address has brought along.
-        score.caption(progress(state.all_answered(view)), width="content")
+        told = progress(state.all_answered(view), view)
+        score.caption(told, width="content")
 
 
 def _place(view: LessonsView) -> DeltaGenerator:
     """Draw the list of the steps and the ways on and back; return the place of the score."""
     st.selectbox(
         "Step",
-        (START, *SLUGS, HAND_IN),
+        view.steps if view.is_assignment else (START, *SLUGS, HAND_IN, ASSIGN),
         format_func=name_of,
         key=STATE.key("lesson"),
         label_visibility="collapsed",
         width=380,
     )
     if view.lesson in BY_SLUG:
-        at = SLUGS.index(view.lesson)
-        _step_button("Back", (START, *SLUGS)[at])
-        _step_button("Next", STEPS[at + 1])
+        at = view.lessons.index(view.lesson)
+        if at or not view.is_assignment:
+            _step_button("Back", (START, *view.lessons)[at])
+        _step_button("Next", view.steps[at + 1])
     score = st.empty()
+    if view.is_assignment:
+        st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
     if view.answers:
         st.button("Forget my answers", on_click=state.forget, key="learn_forget")
     return score
@@ -162,6 +178,7 @@ def _doors(screen: FirstScreen) -> None:
                 else:
                     link_to(slug, name)
                 st.caption(about)
+    _step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
 
 
 def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
@@ -175,7 +192,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         verdict_place = st.container(key="learn_said")
     with screen.sides, st.container(key="learn_after"):
         reason = st.container()
-        _go_on(lesson)
+        _go_on(lesson, view)
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
@@ -215,7 +232,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
             box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
         with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.why}"))
-            follower = STEPS[STEPS.index(slug) + 1]
+            follower = view.steps[view.steps.index(slug) + 1]
             _step_button("Follow", follower, label=next_label(follower), type="primary")
 
 
@@ -263,13 +280,14 @@ def _draw_handle(
     )
 
 
-def _go_on(lesson: Lesson) -> None:
+def _go_on(lesson: Lesson, view: LessonsView) -> None:
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label, links.query(lesson.scenario))
-        link(STATE, LessonsView(lesson=lesson.slug), about=words.HOMEWORK)
+        own = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
+        link(STATE, own, about=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------
@@ -277,8 +295,9 @@ def _go_on(lesson: Lesson) -> None:
 
 def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
     done = state.all_answered(view)
-    handed, score = report(done, view.sentence), progress(done)
+    handed, score = report(done, view), progress(done, view)
     screen.say(HANDED_IN, score)
+    draw_replies(view)
     with st.container(horizontal=True, key="learn_hand_in_files"):
         address = f"<p>To be measured again at: {escape(STATE.address(view))}</p>"
         make = partial(

@@ -9,7 +9,7 @@ from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.lessons import BY_SLUG, Answer, Lesson
 from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import Answered
-from dpsco_app.lessons.view import LessonsView
+from dpsco_app.lessons.view import START, LessonsView
 from dpsco_app.runs.running import run_here
 from dpsco_app.session.computed import rows_of
 from dpsco_app.shell import visit
@@ -18,7 +18,7 @@ from dpsco_core.explain.lessons import LessonRow, Part
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-STATE = PageState(name="learn", default=LessonsView())
+STATE = PageState(name="learn", default=LessonsView(), lists=("tasks",))
 CLICKED = "learn_clicked"  # the key of the choices in a figure
 
 
@@ -80,6 +80,11 @@ def take_answer(slug: str) -> None:
 def _take(slug: str, number: float) -> None:
     """Predict the answer with a number, as the browser sent it."""
     path().predict(slug, BY_SLUG[slug].answers[int(number)])
+
+
+def leave_assignment() -> None:
+    """Show all lessons again; a callback."""
+    STATE.change({"tasks": "", "questions": "", "replies": "", "lesson": START})
 
 
 def forget() -> None:
