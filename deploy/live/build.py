@@ -20,13 +20,13 @@ from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.front.picture import WITHOUT
 from dpsco_app.front.questions.records import RECORDS_STYLE
 from dpsco_app.lessons.report import REPORT_STYLE
+from dpsco_app.lessons.view import STEPS
 from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
 from dpsco_app.static_page import words
 from dpsco_app.static_page.controls import presets
-from dpsco_app.static_page.lesson_parts import STEPS
 from dpsco_app.static_page.lessons import SIDE_WIDTH, Lessons, lesson_theme
 from dpsco_app.static_page.page import OF_LESSONS
 from dpsco_app.static_page.story import VIEWS, story_data, story_parts, views
@@ -35,7 +35,7 @@ from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
-TOUCHED = ("picture", "prediction", "scroll")  # what a hand moves on the page
+TOUCHED = ("choices", "picture", "prediction", "scroll")  # what a hand moves on the page
 THEMES = {"light": False, "dark": True}
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {

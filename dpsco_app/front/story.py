@@ -3,8 +3,10 @@
 import math
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlencode
 
-from dpsco_app.front.view import View
+from dpsco_app.front import links
+from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.options import at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import (
@@ -17,6 +19,7 @@ from dpsco_core.explain.why import (
     WORST_D,
     Why,
 )
+from dpsco_core.scenario import Scenario
 
 TITLE = "Heavy tails: why privacy stays expensive in the worst case"
 INTRODUCTION = (
@@ -54,8 +57,22 @@ CLOSER = 1.5  # how much the averages are magnified once the noise is small
 DISTANCE = 1000  # the distance of your record, at first
 MOVED = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
+FAR = (*AVERAGES, "far")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")
 PRICES = (*CLOUD, "prices")
+
+
+def curves_query(scenario: Scenario, view: View) -> str:
+    """Return the query of the address at which Explore shows a scenario."""
+    return urlencode(links.query(scenario) | ADDRESS.to_query(view), safe=",")
+
+
+def _leads() -> tuple[tuple[str, str], ...]:
+    """Return the links of the last steps: the same n, d and budget, measured on hard data."""
+    return tuple(
+        (f"Explore at p = {scenario.p:g}: measured on the hardest data", curves_query(scenario, v))
+        for _, scenario, v in TO_CURVES
+    )
 
 
 def story(numbers: Why) -> ScrollStory:
@@ -96,7 +113,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "coordinate has a variance of at most 1; nothing is known about higher moments. We "
                 f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
             ),
-            state=shown(parts=("records",)),
+            state=shown(parts=("records", "far")),
         ),
         ScrollStep(
             title="Without privacy, the average copes",
@@ -107,7 +124,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
                 "If nothing had to stay secret, we could stop here.",
             ),
-            state=shown(parts=AVERAGES, main="means"),
+            state=shown(parts=FAR, main="means"),
         ),
         ScrollStep(
             title="But one record can move it without limit",
@@ -119,7 +136,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Random noise can hide such a move, but only if the noise is larger still. A "
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
-            state=shown(moved=MOVED, parts=(*AVERAGES, "change", "distance"), main="records"),
+            state=shown(moved=MOVED, parts=(*FAR, "change", "distance"), main="records"),
         ),
         ScrollStep(
             title="So clip",
@@ -132,7 +149,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"the average by {short(best.moved)}. Over all samples, clipping keeps it "
                 f"{short(best.bias)} away from the true mean. This is the <b>clipping bias</b>.",
             ),
-            state=clipped(moved=(-2.4, -1.8), parts=(*AVERAGES, "change", "radius", "distance")),
+            state=clipped(moved=(-2.4, -1.8), parts=(*FAR, "change", "radius", "distance")),
         ),
         ScrollStep(
             title="The radius: bias against noise",
@@ -148,7 +165,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "records scatter less, so that a small circle makes the sampling error smaller, "
                 "too.)",
             ),
-            state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
+            state=shown(
+                radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars", "far"), main="means"
+            ),
         ),
         ScrollStep(
             title="What ε means: odds",
@@ -163,7 +182,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
                 f"of δ = {number_text(DELTA)}.",
             ),
-            state=closer(moved="worst", parts=(*CLOUD, "change"), main="means"),
+            state=closer(moved="worst", parts=(*CLOUD, "far", "change"), main="means"),
         ),
         ScrollStep(
             title="Even the best radius is expensive",
@@ -209,6 +228,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 parts=PRICES,
                 main="prices",
             ),
+            leads=_leads(),
         ),
         ScrollStep(
             title="What nobody can beat",
@@ -223,6 +243,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "records that are hardest to hide carry a part of the mean.",
             ),
             state=closer(floor=True, parts=PRICES, main="prices"),
+            leads=_leads()[:1],
         ),
     )
 

@@ -355,12 +355,6 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def nearest_candidate(point: tuple[float, float]) -> str:
-    """Return the candidate of lesson 13 in whose quarter of the plane a point lies."""
-    signs = tuple(1 if z > 0 else -1 for z in point)
-    return next(slug for slug, own in by_hand.CANDIDATES.items() if own == signs)
-
-
 def named_candidate(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 13: the candidate that made the data, and how often anyone can name it."""
     rows = [row for row in evidence.rows if row.series == by_hand.SHARE]
@@ -371,14 +365,14 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
     secret = by_hand.PUBLISHED.replace("-", " ")
     return LessonFinding(
         answer=by_hand.PUBLISHED,
-        headline=f"The secret is {secret}: nobody can name it in more than {limits[0]:.0f} % of "
-        "cases",
+        headline=f"The secret is {secret}: no private algorithm names it more often than in "
+        f"{limits[0]:.0f} % of cases",
         said=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
-        f"Seven records let no private algorithm name it in more than **{limits[0]:.0f} %**. "
-        f"With 10 signs there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; "
-        f"with 20 it is {limits[2]:.2f} %. By distance: no answer is on average nearer to the 20 "
-        "signs than "
-        f"**{larger.nearest:.1f}**, and the answer 0 is {larger.farthest:.1f} away.",
+        f"No ρ-zCDP algorithm can be right in more than **{limits[0]:.0f} %**. With 10 numbers "
+        f"per record there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; with 20 "
+        f"it is {limits[2]:.2f} %. An estimate that cannot name the candidate is far from it, too: "
+        f"with 20 signs of size 1 it is on average at least **{larger.nearest:.1f}** away. Always "
+        f"answering 0 is {larger.farthest:.1f} away.",
     )
 
 

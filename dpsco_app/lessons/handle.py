@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from dpsco_app.figure.colours import INK, PAGE, Pair
+from dpsco_app.figure.colours import ACCENT, INK, PAGE, Pair
 from dpsco_app.figure.theme import Theme
 from dpsco_app.lessons.figures import colour_named
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, first_height
 from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.lessons.verdict import answer_text, measured_text
+
+CHOSEN = ACCENT  # the ring around a chosen point
 
 
 def handle(
@@ -36,6 +38,15 @@ def handle(
         "start": start,
         "measured": measured,
         "trials": [] if finding is None else lesson.trials(evidence),
+    }
+
+
+def choices_in_figure(lesson: Lesson, prediction: Answer | None, theme: Theme) -> dict[str, Any]:
+    """Return what the browser reads of choices that are drawn in the figure; see `choices.js`."""
+    return {
+        "places": lesson.spots,
+        "chosen": None if prediction is None else lesson.answers.index(prediction),
+        "colour": theme.colour(CHOSEN),
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.plane import candidate_place
 from dpsco_app.lessons.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
@@ -57,8 +58,8 @@ class Lesson:
     most: float = math.inf  # the largest number that ε allows
     # how high a number stands in the figure; none where it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
-    # the choice that is nearest to a point of the figure, where its choices are drawn in it
-    choice_at: Callable[[Point], str] | None = None
+    # the points of the figure that are its choices, in their order, where they are drawn in it
+    spots: tuple[Point, ...] = ()
     lands: str = ""  # the method, or the line of an experiment, whose trials land beside a number
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
@@ -349,7 +350,7 @@ LESSONS: tuple[Lesson, ...] = (
         experiment="packing",
         find=find.named_candidate,
         choices={slug: slug.replace("-", " ").capitalize() for slug in by_hand.CANDIDATES},
-        choice_at=find.nearest_candidate,
+        spots=tuple(candidate_place(slug) for slug in by_hand.CANDIDATES),
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
     ),
     Lesson(

@@ -6,7 +6,7 @@ The view says which answers were run, and a `LessonResults` what these runs gave
 from dataclasses import replace
 
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
-from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer
+from dpsco_app.lessons.lessons import BY_SLUG, Answer
 from dpsco_app.lessons.measure import LessonResults, measure
 from dpsco_app.lessons.report import Answered
 from dpsco_app.lessons.verdict import judge
@@ -56,12 +56,12 @@ class LessonPath:
         )
 
     def all_answered(self, view: LessonsView, results: LessonResults) -> list[Answered]:
-        """Return every lesson that was answered, in the order of the lessons."""
-        runs = (self.answered(slug, view, results) for slug in SLUGS)
+        """Return every lesson of the path that was answered, in its order."""
+        runs = (self.answered(slug, view, results) for slug in view.lessons)
         return [run for run in runs if run is not None]
 
     def forget(self, view: LessonsView) -> LessonsView:
-        """Forget predictions and findings; return the view without answers and sentence."""
+        """Forget predictions and findings; return the view without what was to be handed in."""
         self._predictions.clear()
         self._measured.clear()
-        return replace(view, answers="", sentence="")
+        return replace(view, answers="", sentence="", replies="")

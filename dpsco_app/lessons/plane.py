@@ -8,9 +8,16 @@ import numpy as np
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import INK, METHODS
 from dpsco_app.figure.methods import SIGNS
-from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Words
+from dpsco_app.parts.simple_figures import thin
 from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import LessonRow
+
+
+def candidate_place(slug: str) -> tuple[float, float]:
+    """Return the mean of a candidate, a point of the plane."""
+    x, y = by_hand.mean_of(np.array(by_hand.CANDIDATES[slug], dtype=float))
+    return float(x), float(y)
 
 
 def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
@@ -18,21 +25,25 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
     outputs = [(row.x, row.value) for row in rows if row.series == by_hand.OUTPUT]
     edge_of_plane = 1.15 * max(abs(z) for point in outputs for z in point)
     marks = partial(Line, width=0, size=14)
+    colours = {
+        slug: METHODS["violet"] if has_run and slug == by_hand.PUBLISHED else INK
+        for slug in by_hand.CANDIDATES
+    }
     lines = [
-        marks(
-            key=slug,
-            name="",
-            label=slug.replace("-", " "),
-            hover=[slug.replace("-", " ").capitalize()],  # without one a point hears no click
-            x=[x],
-            y=[y],
-            colour=METHODS["violet"] if has_run and slug == by_hand.PUBLISHED else INK,
-            symbol="circle",
-            # On the outer side, where no other candidate is.
-            away=(-74 if x < 0 else 10, 10 if y > 0 else -16),
+        marks(key=slug, name="", x=[x], y=[y], colour=colours[slug], symbol="circle")
+        for slug in by_hand.CANDIDATES
+        for x, y in [candidate_place(slug)]
+    ]
+    # The quarters of the plane: in each, its candidate is the nearest one.
+    ends = [-edge_of_plane, edge_of_plane]
+    lines += [thin("", x, y) for x, y in ((ends, [0.0, 0.0]), ([0.0, 0.0], ends))]
+    names = [
+        Words(
+            lines=[f"<b>{slug.replace('-', ' ')}</b>"],
+            colour=colours[slug],
+            want=(0.01 if x < 0 else 0.99, 0.03 if y < 0 else 0.97),
         )
-        for slug, signs in by_hand.CANDIDATES.items()
-        for x, y in [by_hand.mean_of(np.array(signs, dtype=float)).tolist()]
+        for slug, (x, y) in by_hand.CANDIDATES.items()
     ]
     published = [("once", "Published average", outputs[:1], METHODS["gold"], "star")]
     if has_run:
@@ -68,6 +79,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
                 title="",
                 x=linear_axis("First number of the mean", -edge_of_plane, edge_of_plane),
                 lines=[*clouds, *lines],
+                words=names,
             )
         ],
         y=linear_axis("Second number of the mean", -edge_of_plane, edge_of_plane),

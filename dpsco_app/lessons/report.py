@@ -7,6 +7,7 @@ from html import escape
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
 from dpsco_app.lessons.lessons import SLUGS, Answer, Lesson, step_name
 from dpsco_app.lessons.verdict import Verdict, answer_text
+from dpsco_app.lessons.view import LessonsView
 from dpsco_app.parts.options import with_units
 
 HANDED_IN = "What you predicted, and what was measured"
@@ -44,18 +45,23 @@ def verdict_of(one: Answered) -> str:
     return VERDICTS[not one.verdict.close]
 
 
-def progress(done: Sequence[Answered]) -> str:
-    """Return how many lessons are answered, and which of them well."""
+def progress(done: Sequence[Answered], view: LessonsView) -> str:
+    """Return how much of the path is answered, and which lessons well."""
+    count, asked = len(view.lessons), len(view.asked)
     counts = [
         f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
         for name in VERDICTS
         if (own := [one for one in done if verdict_of(one) == name])
     ]
-    return " · ".join([f"{len(done)} of {len(SLUGS)} lessons answered", *counts])
+    told = [f"{len(done)} of {count} lesson{'s' * (count != 1)} answered"] if count else []
+    if asked:
+        replied = sum(map(bool, view.replied))
+        counts.append(f"{replied} of {asked} question{'s' * (asked != 1)} answered")
+    return " · ".join([*told, *counts])
 
 
-def report(done: Sequence[Answered], sentence: str) -> str:
-    """Return the table of what was predicted and measured, and the sentence, as HTML."""
+def report(done: Sequence[Answered], view: LessonsView) -> str:
+    """Return the table of what was predicted and measured, and what was written, as HTML."""
     rows = [
         (
             step_name(one.lesson.slug),
@@ -73,5 +79,11 @@ def report(done: Sequence[Answered], sentence: str) -> str:
         f"<table class='report'><caption>{HANDED_IN}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
-    below = f"<p><b>In one sentence:</b> {escape(sentence)}</p>" if sentence else ""
-    return (table if rows else "<p>No lesson is answered yet.</p>") + below
+    sentence = escape(view.sentence)
+    below = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
+    asked = "".join(
+        f"<p><b>{escape(question)}</b><br>{escape(reply) or 'Not answered.'}</p>"
+        for question, reply in view.discussed
+    )
+    empty = "<p>No lesson is answered yet.</p>" if view.lessons else ""
+    return (table if rows else empty) + asked + below

@@ -1,4 +1,7 @@
-"""What the lessons hold in their address: the step, the answers, and a sentence to hand in."""
+"""What the lessons hold in their address: the step, the answers, and what is handed in.
+
+An assignment is all in the address too: some lessons, in an order, and questions of a teacher's.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,28 +13,36 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
 
 START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
+ASSIGN = "assign"  # where a teacher makes an assignment
 STEPS = (*SLUGS, HAND_IN)  # in their order, from the first lesson on
-NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
+# the names of the steps that are no lesson
+NAMES = {START: "Three doors", HAND_IN: "Hand in", ASSIGN: "For teachers: an assignment"}
 MOST = 300  # letters of a sentence
+MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500  # their number, and letters of each
 
 
 @dataclass(frozen=True, kw_only=True)
 class LessonsView(PageView):
-    # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
+    # the slug of a lesson, or its number from 1, which becomes the slug; or `START`, `HAND_IN` or
+    # `ASSIGN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
     sentence: str = ""  # a sentence of the visitor, to be handed in
+    tasks: str = ""  # the lessons of an assignment in their order, as "clipping,noise"
+    questions: str = ""  # the questions of an assignment, one a line
+    replies: str = ""  # what the visitor answers to these, one a line
 
     def validate(self) -> Self:
         self.given()
         most = f"at most {MOST} letters long"
         require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
-        if self.lesson in (START, HAND_IN, *SLUGS):
-            return self
+        self._check_assignment()
+        if self.lesson in (START, HAND_IN, ASSIGN, *SLUGS):
+            return self._on_its_way()
         numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
         must = f"a number from 1 to {len(SLUGS)}, or the name of a step"
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
-        return replace(self, lesson=numbered[self.lesson])
+        return replace(self, lesson=numbered[self.lesson])._on_its_way()
 
     def given(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
@@ -42,6 +53,68 @@ class LessonsView(PageView):
             require(text in offered, "answers", "lessons with their answers", shorten(part))
             answers[slug] = offered[text]
         return answers
+
+    # -- an assignment ----------------------------------------------------------------------
+
+    @property
+    def is_assignment(self) -> bool:
+        """Whether the visitor sees the lessons and questions of an assignment only."""
+        return bool(self.tasks or self.questions) and self.lesson != ASSIGN
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """The lessons of the path, in their order."""
+        return tuple(filter(None, self.tasks.split(","))) if self.is_assignment else SLUGS
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        return (*self.lessons, HAND_IN)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The questions of the assignment."""
+        return tuple(filter(None, (line.strip() for line in self.questions.split("\n"))))
+
+    @property
+    def replied(self) -> tuple[str, ...]:
+        """The answers to the questions: as many, the missing ones empty."""
+        lines = self.replies.split("\n") if self.replies else []
+        return tuple(lines + [""] * (len(self.asked) - len(lines)))
+
+    @property
+    def discussed(self) -> tuple[tuple[str, str], ...]:
+        """The questions of the assignment, each with its answer."""
+        return tuple(zip(self.asked, self.replied, strict=True))
+
+    def reply(self, number: int, text: str) -> Self:
+        """Return the view with another answer to a question, which becomes one line."""
+        lines = list(self.replied)
+        lines[number] = " ".join(text.split())
+        return replace(self, replies="\n".join(lines) if any(lines) else "").validate()
+
+    def _check_assignment(self) -> None:
+        slugs = [slug for slug in self.tasks.split(",") if slug]
+        is_list = set(slugs) <= set(SLUGS) and len(set(slugs)) == len(slugs)
+        require(is_list, "tasks", "names of lessons, each once", shorten(self.tasks))
+        most = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
+        fits = len(self.asked) <= MOST_QUESTIONS and all(
+            len(q) <= MOST_QUESTION for q in self.asked
+        )
+        require(fits and _is_text(self.questions), "questions", most, shorten(self.questions))
+        most = f"at most one line of up to {MOST_REPLY} letters for each question"
+        lines = self.replies.split("\n") if self.replies else []
+        fits = len(lines) <= len(self.asked) and all(len(line) <= MOST_REPLY for line in lines)
+        require(fits and _is_text(self.replies), "replies", most, shorten(self.replies))
+
+    def _on_its_way(self) -> Self:
+        """Return the view at a step of its assignment, if it has one."""
+        if not self.is_assignment or self.lesson in self.steps:
+            return self
+        return replace(self, lesson=self.steps[0])
+
+
+def _is_text(text: str) -> bool:
+    return all(line.isprintable() for line in text.split("\n"))
 
 
 def answers_text(given: Mapping[str, Answer]) -> str:

@@ -218,17 +218,18 @@ WORDS: dict[str, LessonWords] = {
     ),
     "packing": LessonWords(
         title="A lower bound by hand",
-        text="The simplest such proof has four candidates: the mean is one of the four points. "
-        "Of 1,000 records 993 are 0, and only **seven** show, as spikes, which one it is. The star "
-        "is the average, published with the noise of ρ-zCDP, ρ = 0.01. Whoever estimates the "
-        "mean well can also name its candidate.",
-        question="Which of the four candidates made these data?",
+        text="Such a proof can be played by hand. The true mean is one of **four candidates**, the "
+        "black points. Of 1,000 records, 993 are 0 whichever candidate it is: only the other "
+        "**seven** differ. The star is the average of the records, published with noise (ρ-zCDP "
+        "with ρ = 0.01). Whoever estimates the mean well can name the candidate.",
+        question="Click in the figure or choose here: which candidate made these data?",
         before="Four candidates, and one private average of the data",
-        why="Another candidate changes seven records, so the output tells at most $7^2\\rho$ about "
-        "it (group privacy). **Fano's inequality**: whoever learns so little of the name is often "
-        "wrong. With d signs there are $2^d$ names, and nearly every guess is wrong. By distance: "
-        "a ball around any answer holds few candidates, so most are far away, and that is an "
-        "error.",
+        why="Another candidate changes only seven records, and privacy hides them: what is "
+        "published holds at most $7^2\\rho$ nats of information about the name (group privacy). "
+        "**Fano's inequality** says that whoever learns so little must often be wrong. With d "
+        "numbers per record there are $2^d$ candidates, and nearly every guess is wrong. Only a "
+        "few of them lie close to any one answer, so the true mean is usually far away: that "
+        "distance is the error no private algorithm can avoid.",
     ),
     "budgets": LessonWords(
         title="Budgets that add",

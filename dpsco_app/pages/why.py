@@ -15,6 +15,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.touch.drawing import draw_scroll, draw_scroll_file
+from dpsco_app.shell import teaching
 from dpsco_app.shell.names import EXPLORE, WHY
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views, link_to
@@ -41,7 +42,7 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
         st.markdown(INTRODUCTION)
     told = story(why())
     with st.container(key="why_story"):
-        draw_scroll(told, WHY)
+        draw_scroll(told, WHY, explore="" if teaching.hides("nav") else "./")
     st.subheader(NEXT)
     with st.container(key="why_next"):
         for label, scenario, view in TO_CURVES:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
 from dpsco_app.figure.theme import SIZES, Theme
@@ -18,6 +19,7 @@ CONFIG = {
     "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
     "toImageButtonOptions": {"format": "png", "scale": 2},
 }
+CLICKS = "figure_clicks"  # the key of the number of clicks into figures
 LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of the first screen
 
 
@@ -39,7 +41,10 @@ class Place:
         if on_click is not None:
             clicks = {"clickmode": "event+select", "dragmode": False}
             charts = {**charts, "layout": charts["layout"] | clicks}
-            options = {"on_select": partial(on_click, key), "selection_mode": "points"}
+            # Anew after each click: the same point, clicked again, would only lose its selection.
+            key = f"{key}_{st.session_state.get(CLICKS, 0)}"
+            told = partial(_tell, on_click, key)
+            options = {"on_select": told, "selection_mode": "points"}
         after = self._inside.plotly_chart(
             Plain(charts),
             key=key,
@@ -51,6 +56,12 @@ class Place:
         )
         if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
             self._inside = after
+
+
+def _tell(on_click: Callable[[str], None], key: str) -> None:
+    """Count a click, and tell whose selection holds its point; a callback."""
+    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
+    on_click(key)
 
 
 class Plain(BaseFigure):

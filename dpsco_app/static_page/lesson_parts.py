@@ -12,7 +12,7 @@ from dpsco_app.lessons import words
 from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
 from dpsco_app.lessons.verdict import CLOSE
-from dpsco_app.lessons.view import MOST, STEPS, name_of, next_label
+from dpsco_app.lessons.view import MOST, MOST_REPLY, LessonsView, name_of, next_label
 from dpsco_app.parts.options import with_units
 from dpsco_app.static_page.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
@@ -38,15 +38,16 @@ def _formula(latex: str) -> str:
     return f"<span class='formula'>{raised}</span>"
 
 
-def steps(shown: str) -> str:
+def steps(view: LessonsView) -> str:
     """Return the list of the steps, and the ways back and on, as HTML."""
+    shown, steps = view.lesson, view.steps
     chosen = {shown: " selected"}
     options = "".join(
         f"<option value='{step}'{chosen.get(step, '')}>{escape(name_of(step))}</option>"
-        for step in STEPS
+        for step in steps
     )
-    at = STEPS.index(shown)
-    ways = (("Back", STEPS[at - 1 : at]), ("Next", STEPS[at + 1 : at + 2]))
+    at = steps.index(shown)
+    ways = (("Back", steps[at - 1 : at]), ("Next", steps[at + 1 : at + 2]))
     buttons = "".join(
         f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(to)}' "
         f"title='{escape(''.join(map(name_of, to)))}'{'' if to else ' disabled'}>{way}</button>"
@@ -76,9 +77,8 @@ def verdict(run: Answered) -> str:
     )
 
 
-def reason(lesson: Lesson) -> str:
-    """Return why a lesson came out as it did, and the way to the next one, as HTML."""
-    follower = STEPS[STEPS.index(lesson.slug) + 1]
+def reason(lesson: Lesson, follower: str) -> str:
+    """Return why a lesson came out as it did, and the way to the next step, as HTML."""
     return (
         f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
@@ -94,16 +94,22 @@ def ways_on(lesson: Lesson) -> str:
     return f"<a href='?{escape(address)}#curves' data-open='{escape(address)}'>{label}</a>"
 
 
-def handed_in(done: Sequence[Answered], sentence: str) -> str:
-    """Return what is handed in, and where a sentence is added, as HTML."""
-    return "".join(_handed_in(done, sentence))
+def handed_in(done: Sequence[Answered], view: LessonsView) -> str:
+    """Return what is handed in, and where questions are answered, as HTML."""
+    return "".join(_handed_in(done, view))
 
 
-def _handed_in(done: Sequence[Answered], sentence: str) -> Iterator[str]:
+def _handed_in(done: Sequence[Answered], view: LessonsView) -> Iterator[str]:
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
+    for i, (question, reply) in enumerate(view.discussed):
+        yield (
+            f"<label class='sentence'><span>{escape(question)}</span>"
+            f"<textarea data-question='{i}' maxlength='{MOST_REPLY}' rows='2'>{escape(reply)}"
+            "</textarea></label>"
+        )
     yield (
         f"<label class='sentence'><span>{escape(SENTENCE)}</span>"
-        f"<textarea id='lesson-sentence' maxlength='{MOST}' rows='2'>{escape(sentence)}</textarea>"
-        "</label>"
+        f"<textarea id='lesson-sentence' maxlength='{MOST}' rows='2'>{escape(view.sentence)}"
+        "</textarea></label>"
     )
-    yield report(done, sentence)
+    yield report(done, view)

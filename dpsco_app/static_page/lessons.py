@@ -20,12 +20,12 @@ from dpsco_app.front.address import Address
 from dpsco_app.front.links import parameters
 from dpsco_app.lessons.figures import HEIGHT, TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
-from dpsco_app.lessons.handle import handle, handle_colours
+from dpsco_app.lessons.handle import choices_in_figure, handle, handle_colours
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
 from dpsco_app.lessons.measure import LessonResults, measure, work
 from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import HANDED_IN, Answered, progress
-from dpsco_app.lessons.view import HAND_IN, START, LessonsView
+from dpsco_app.lessons.view import ASSIGN, HAND_IN, START, LessonsView
 from dpsco_app.static_page import lesson_parts as parts
 from dpsco_app.static_page.screen import plain
 from dpsco_app.static_page.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
@@ -110,14 +110,21 @@ class Lessons:
         """Keep the sentence that is handed in."""
         self._set(replace(self.view, sentence=sentence))
 
+    def reply(self, number: int, text: str) -> None:
+        """Keep the answer to a question of the assignment."""
+        last = len(self.view.asked) - 1
+        require(0 <= number <= last, "question", f"a number from 0 to {last}", number)
+        self._set(self.view.reply(number, text))
+
     def forget(self) -> None:
         """Forget all answers and the sentence; what has run stays known."""
         self._set(self.path.forget(self.view))
 
     def _set(self, view: LessonsView) -> None:
         view = view.validate()
-        # The doors of the dashboard are the other views of this page.
-        self.view = replace(view, lesson=SLUGS[0]) if view.lesson == START else view
+        # The doors of the dashboard are the other views of this page; it makes no assignments.
+        is_lesson = view.lesson not in (START, ASSIGN)
+        self.view = view if is_lesson else replace(view, lesson=SLUGS[0]).validate()
         self.wrong = []
         self._ask()
 
@@ -180,7 +187,7 @@ class Lessons:
         made = self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
         around = {
             "lesson": step,
-            "steps": parts.steps(step),
+            "steps": parts.steps(self.view),
             "forget": bool(self.view.answers),
             "address": self.address,
             "wrong": self.wrong,
@@ -204,39 +211,49 @@ class Lessons:
         if evidence is not None and lesson.numbers:
             asked = handle(lesson, evidence, given.get(slug), finding)
             asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
+        spots = None
+        if evidence is not None and lesson.spots:
+            spots = choices_in_figure(lesson, given.get(slug), theme) | {"figure": FIGURE}
         return {
             "head": head(step_name(slug), [title], [], theme),
             "figures": charts,
             "text": f"<p>{parts.prose(words.text)}</p>",
             "choices": parts.choices(lesson, given.get(slug)),
             "handle": asked,
+            "spots": spots,
             "predicted": None if slug not in given else lesson.answers.index(given[slug]),
             "verdict": "" if run is None else parts.verdict(run),
-            "reason": "" if run is None else parts.reason(lesson),
+            "reason": "" if run is None else parts.reason(lesson, self._follower),
             "links": parts.ways_on(lesson),
-            "score": escape(progress(self.all_answered())),
+            "score": escape(progress(self.all_answered(), self.view)),
             "report": "",
         }
 
     def _hand_in(self, theme: Theme) -> dict[str, Any]:
         done = self.all_answered()
         return {
-            "head": head(HANDED_IN, [progress(done)], [], theme),
+            "head": head(HANDED_IN, [progress(done, self.view)], [], theme),
             "figures": [],
             "text": "",
             "choices": "",
             "handle": None,
+            "spots": None,
             "predicted": None,
             "verdict": "",
             "reason": "",
             "links": "",
             "score": "",
-            "report": parts.handed_in(done, self.view.sentence),
+            "report": parts.handed_in(done, self.view),
         }
 
+    @property
+    def _follower(self) -> str:
+        """The step after the one that is shown."""
+        return self.view.steps[self.view.steps.index(self.view.lesson) + 1]
+
     def all_answered(self) -> list[Answered]:
-        """Return every lesson that was answered and has run, in the order of the lessons."""
-        return [run for slug in SLUGS if (run := self.answered(slug)) is not None]
+        """Return every lesson of the path that was answered and has run, in its order."""
+        return [run for slug in self.view.lessons if (run := self.answered(slug)) is not None]
 
     def status(self) -> str:
         """Return how far the runs are, or what comes next."""

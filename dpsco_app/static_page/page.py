@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # The address of a visit in which nothing was moved.
 UNTOUCHED = urlencode(links.query(FIRST.scenario), safe=",")
-OF_LESSONS = ("lesson", "answers", "sentence")  # the parameters of an address that lessons read
+# The parameters of an address that lessons read.
+OF_LESSONS = ("lesson", "answers", "sentence", "tasks", "questions", "replies")
 
 
 class LivePage:
@@ -51,6 +52,7 @@ class LivePage:
             "go": self.lessons.go,
             "run": self.lessons.run,
             "say": self.lessons.say,
+            "reply": self.lessons.reply,
             "forget": self.lessons.forget,
         }
         try:

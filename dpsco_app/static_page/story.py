@@ -2,25 +2,24 @@
 
 from html import escape
 from typing import Any
-from urllib.parse import urlencode
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front import links
 from dpsco_app.front.story import (
     INTRODUCTION,
     NEXT,
     TITLE,
     TO_CURVES,
     TO_PICTURE,
+    curves_query,
     setting,
     story,
 )
-from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.touch import picture, scroll
 from dpsco_app.shell import names
 from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 from dpsco_core.explain.why import why
 
+EXPLORE = "index.html"
 # The views that there are, each with its address.
 VIEWS = {
     CURVES: "index.html#curves",
@@ -43,8 +42,7 @@ def views(shown: str) -> str:
 def story_parts() -> dict[str, str]:
     """Return the title, the introduction and what follows the story, as HTML."""
     open_ = [
-        (f"index.html?{urlencode(links.query(s) | ADDRESS.to_query(v), safe=',')}", label)
-        for label, s, v in TO_CURVES
+        (f"{EXPLORE}?{curves_query(scenario, view)}", label) for label, scenario, view in TO_CURVES
     ]
     items = "".join(
         f"<li><a href='{escape(address)}'>{escape(label)}</a></li>"
@@ -65,4 +63,4 @@ def story_data() -> dict[str, Any]:
         name: picture.picture_colours(Theme(dark=dark))
         for name, dark in (("light", False), ("dark", True))
     }
-    return {"data": scroll.scroll_data(told, dark=False), "colours": colours}
+    return {"data": scroll.scroll_data(told, dark=False, explore=EXPLORE), "colours": colours}

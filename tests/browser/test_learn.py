@@ -144,6 +144,51 @@ def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
     assert "p=4" in page.url
 
 
+# Where a candidate of lesson 13 is drawn, in pixels of the window.
+SPOT = """(gd, [x, y]) => {
+  const { xaxis, yaxis } = gd._fullLayout
+  const box = gd.getBoundingClientRect()
+  return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)]
+}"""
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)], ids=str)
+def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
+    page: Page, dashboard: str, ready: Ready, size: tuple[int, int]
+) -> None:
+    lesson = BY_SLUG["packing"]
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{dashboard}/learn?lesson=packing")
+    drawn = figure(page, "learn", "compact" if size[0] < 760 else "wide")
+    expect(drawn.locator("svg.choices .area")).to_have_count(1, timeout=SLOW)
+    ready(page, seconds=60)
+    ring = drawn.locator("svg.choices .ring")
+    expect(ring).to_have_count(0)
+    places = dict(zip(lesson.choices, lesson.spots, strict=True))
+
+    def expect_chosen(slug: str) -> None:
+        chosen = prediction(page, "packing").get_by_role("radio", name=lesson.choices[slug])
+        expect(chosen).to_be_checked(timeout=SLOW)
+        ready(page, seconds=60)
+        x, y = drawn.evaluate(SPOT, places[slug])
+        box = ring.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] / 2 == pytest.approx(x, abs=2)
+        assert box["y"] + box["height"] / 2 == pytest.approx(y, abs=2)
+
+    drawn.scroll_into_view_if_needed()
+    for slug in (*lesson.choices, "upper-left"):
+        page.mouse.click(*drawn.evaluate(SPOT, places[slug]))
+        expect_chosen(slug)
+    # A button in between does not keep the same point from being chosen again.
+    prediction(page, "packing").get_by_text(lesson.choices["lower-left"]).click()
+    expect_chosen("lower-left")
+    drawn.scroll_into_view_if_needed()
+    page.mouse.click(*drawn.evaluate(SPOT, places["upper-left"]))
+    expect_chosen("upper-left")
+    expect(page.get_by_role("button", name="Run and see")).to_be_enabled()
+
+
 SCREENS = {"laptop": ((1400, 900), ""), "projector": ((1920, 1080), "&type=large")}
 HOLE = 60  # the most blank pixels between what stands in one column
 
@@ -212,7 +257,7 @@ def test_nothing_overprints_before_the_run_or_after(
         expect(drawn).to_be_visible(timeout=SLOW)
         ready(page, seconds=60)
         if answers:
-            expect(page.locator(".st-key-learn_said")).to_contain_text("Why", timeout=SLOW)
+            expect(page.locator(".st-key-learn_said")).to_contain_text("You ", timeout=SLOW)
             ready(page, seconds=60)
         page.wait_for_timeout(300)  # the layer over the figure follows it
         assert drawn.evaluate(OVERPRINTED) == []

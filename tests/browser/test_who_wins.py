@@ -16,7 +16,7 @@ PLAIN = "/who-wins?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
 @pytest.mark.slow
 def test_a_deep_link_restores_the_map(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
-    ready(page)
+    ready(page, seconds=60)
     compare = page.get_by_role("button", name="Compare measured, over d and ε")
     compare.click()
     expect(page.get_by_role("radio", name="d and ε")).to_be_checked()
@@ -31,7 +31,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + PLAIN)
-    ready(page)
+    ready(page, seconds=60)
     expect(figure(page, "who_wins")).to_be_visible(timeout=20_000)
     chosen = page.get_by_role("heading", level=2).first
     expect(chosen).to_contain_text("n = 10,000, ε = 1", timeout=30_000)
@@ -39,16 +39,27 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     figure(page, "who_wins").scroll_into_view_if_needed()
     box = figure(page, "who_wins").locator(".nsewdrag").first.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
-    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
+    place = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
+    page.mouse.move(*place)
+    page.mouse.click(*place)
     expect(chosen).not_to_contain_text("n = 10,000, ε = 1", timeout=10_000)
-    ready(page)
+    ready(page, seconds=60)
     n = int(re.findall(r"n\s=\s([\d,]+)", chosen.inner_text())[0].replace(",", ""))
     assert 200 < n < 2000  # a quarter of the way from 100 to 100,000
     page.wait_for_url(lambda url: f"n={n}" in url, timeout=10_000)
+    slider = page.get_by_role("slider", name="Records n")
+    slider.press("End")
+    expect(chosen).not_to_contain_text(f"n = {n:,}", timeout=10_000)
+    ready(page, seconds=60)
+    # The same place once more: it leads back there.
+    page.mouse.move(place[0] + 30, place[1])
+    page.mouse.move(*place)
+    page.mouse.click(*place)
+    expect(chosen).to_contain_text(f"n = {n:,}", timeout=10_000)
+    ready(page, seconds=60)
     page.get_by_role("link", name="Open this point in Explore").click()
     expect(page.get_by_role("heading", name=QUESTION)).to_be_visible(timeout=20_000)
-    ready(page)
+    ready(page, seconds=60)
     page.wait_for_url(lambda url: f"n={n}" in url and "who-wins" not in url, timeout=10_000)
     expect(page.locator(".status")).to_contain_text(" runs in ", timeout=30_000)
 

@@ -25,13 +25,88 @@ def expect_step(page: Page | Locator, number: int) -> None:
     here = page.locator("nav [aria-current=step]")
     expect(here).to_have_text(str(number))
     expect(page.locator("section.here h2")).to_have_text(step.title)
-    for part in ("records", "means", "bars", "curve", "prices", "radius", "distance", "change"):
+    for part in (
+        "records",
+        "means",
+        "far",
+        "bars",
+        "curve",
+        "prices",
+        "radius",
+        "distance",
+        "change",
+    ):
         shown = page.locator(f"[data-part={part}]")
         expect(shown).to_be_visible(visible=part in step.state.parts)
     if step.state.radius is not None:
         expect(page.locator("label [data-value=radius]")).to_have_text(
             short(step.state.radius), timeout=10_000
         )
+
+
+# What is drawn of the picture at a step, and the heading beside it, as boxes in pixels.
+BOXES = """(root) => {
+  const box = (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect()
+    return [x, y, width, height].map(Math.round)
+  }
+  const one = (query) => box(root.querySelector(query))
+  const figures = [...root.querySelectorAll(".planes figure, .below figure")]
+  const seen = figures.filter((figure) => figure.getClientRects().length)
+  return {
+    pinned: one(".pinned"), controls: one(".controls"), summary: one(".summary"),
+    heading: one("section.here h2"), said: root.querySelector(".summary").scrollHeight,
+    upper: seen.filter((figure) => figure.closest(".planes")).map(box),
+    lower: seen.filter((figure) => figure.closest(".below")).map(box),
+  }
+}"""
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (1280, 720), (390, 844)], ids=str)
+def test_the_picture_fills_one_box_from_the_first_step_to_the_last(
+    page: Page, dashboard: str, ready: Ready, size: tuple[int, int]
+) -> None:
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{dashboard}/why")
+    ready(page, seconds=60)
+    page.get_by_role("button", name="Step 2:").click()  # a phone has scrolled to it then
+    boxes = []
+    for number in range(1, len(STEPS) + 1):
+        page.get_by_role("button", name=f"Step {number}:").click()
+        expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
+        page.wait_for_timeout(300)  # the text has come to rest
+        boxes.append(page.locator("article.scroll").evaluate(BOXES))
+    for number, now in enumerate(boxes, start=1):
+        top, bottom = now["pinned"][1], now["pinned"][1] + now["pinned"][3]
+        assert bottom <= height and now["said"] <= now["summary"][3] + 1, (number, now)
+        for name in ("pinned", "controls", "summary"):
+            # The first step of a phone is not scrolled to: the page begins there.
+            where = slice(2, 4) if width < 760 else slice(0, 4)
+            assert now[name][where] == pytest.approx(boxes[1][name][where], abs=2), (number, name)
+        if width < 760:  # the one figure, and below the picture the text
+            [figure] = [*now["upper"], *now["lower"]]
+            assert figure[2] == now["pinned"][2] and figure[1] - top < 60
+            assert bottom <= now["heading"][1] <= bottom + 40
+            continue
+        # Both rows are full, and so is the place of the text from its top.
+        for row in ("upper", "lower"):
+            assert sum(figure[2] for figure in now[row]) > 0.95 * now["pinned"][2], (number, row)
+        assert {f[1] for f in now["lower"]} == {f[1] for f in boxes[0]["lower"]}
+        assert bottom - max(f[1] + f[3] for f in now["lower"]) <= 10
+        assert bottom > height - 30 and abs(now["heading"][1] - top) <= 40
+
+
+def test_the_last_steps_lead_to_explore_at_the_same_settings(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/why")
+    ready(page, seconds=60)
+    page.get_by_role("button", name=f"Step {len(STEPS)}:").click()
+    page.locator("section.here").get_by_role("link", name="Explore at p = 2").click()
+    page.wait_for_url(lambda url: "/why" not in url and "distribution=hypercube" in url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("slider", name="Tail index p")).to_have_attribute("aria-valuetext", "2")
 
 
 def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(

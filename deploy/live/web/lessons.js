@@ -1,6 +1,7 @@
 // The lessons: what is predicted stays here until it is run; all that is shown comes as a screen.
 
 import { become } from "./become.js"
+import startChoices from "./touch/choices.js"
 import startPrediction from "./touch/prediction.js"
 
 const at = (id) => document.getElementById(id)
@@ -20,6 +21,7 @@ const settle = () => {
 const choose = (number) => {
   predicted[current.lesson] = number
   settle()
+  showSpots(current)
 }
 
 const showFigures = (next, draw) => {
@@ -40,6 +42,13 @@ const showHandle = ({ handle, lesson }) => {
   const data = { ...handle, chosen: answer(), fresh: handle.measured && lesson === lastRun ? runs : 0 }
   startPrediction({ data, parentElement: root, setStateValue: (_, number) => choose(number) })
 }
+// The choices that are points of the figure.
+const showSpots = ({ spots }) => {
+  const root = at("spots")
+  if (!spots) return root.stop?.()
+  const data = { ...spots, chosen: answer() }
+  startChoices({ data, parentElement: root, setTriggerValue: (_, number) => choose(number) })
+}
 export const showLesson = (next, draw) => {
   const isAnother = current !== null && current.lesson !== next.lesson
   current = next
@@ -56,6 +65,7 @@ export const showLesson = (next, draw) => {
   become(at("report"), next.report)
   showFigures(next, draw)
   showHandle(next)
+  showSpots(next)
   settle()
   if (isAnother) scrollTo(0, 0)
 }
@@ -75,7 +85,8 @@ export const listenToLessons = ({ teach, open, isLive }) => {
     for (const lesson of Object.keys(predicted)) delete predicted[lesson]
     teach("forget")
   })
-  at("report").addEventListener("change", ({ target }) => teach("say", target.value))
+  at("report").addEventListener("change", ({ target }) =>
+    target.dataset.question ? teach("reply", Number(target.dataset.question), target.value) : teach("say", target.value))
   at("ways-on").addEventListener("click", (event) => {
     if (!event.target.dataset.open || !isLive()) return
     event.preventDefault()

@@ -1,5 +1,6 @@
 """Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -11,7 +12,7 @@ from dpsco_app.front import links
 from dpsco_app.lessons import words
 from dpsco_app.lessons.figures import TOP, figures, heights, room_for_names
 from dpsco_app.lessons.findings import LessonEvidence
-from dpsco_app.lessons.handle import handle, handle_colours
+from dpsco_app.lessons.handle import choices_in_figure, handle, handle_colours
 from dpsco_app.lessons.lessons import (
     BY_SLUG,
     SLUGS,
@@ -20,10 +21,19 @@ from dpsco_app.lessons.lessons import (
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
 from dpsco_app.lessons.verdict import CLOSE
-from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView, name_of, next_label
+from dpsco_app.lessons.view import (
+    ASSIGN,
+    HAND_IN,
+    MOST,
+    START,
+    LessonsView,
+    name_of,
+    next_label,
+)
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.learn import state
+from dpsco_app.pages.learn.assignment import draw_assignment, draw_replies
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
@@ -31,7 +41,7 @@ from dpsco_app.parts.html import html_page
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link
-from dpsco_app.parts.touch.asking import draw_question, to_the_top
+from dpsco_app.parts.touch.asking import draw_choices, draw_question, to_the_top
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
@@ -104,30 +114,36 @@ def _draw(
         score = _place(view)
     if view.lesson == START:
         _doors(screen)
+    elif view.lesson == ASSIGN:
+        draw_assignment(screen, view)
     elif view.lesson == HAND_IN:
         _hand_in(screen, view)
     else:
         _lesson(screen, BY_SLUG[view.lesson], view)
-    if view.lesson != HAND_IN:  # there the score is the headline
+    if view.lesson not in (HAND_IN, ASSIGN):  # there the score is the headline, or nobody's
         # Measures here what the address has brought along.
-        score.caption(progress(state.all_answered(view)), width="content")
+        told = progress(state.all_answered(view), view)
+        score.caption(told, width="content")
 
 
 def _place(view: LessonsView) -> DeltaGenerator:
     """Draw the list of the steps and the ways on and back; return the place of the score."""
     st.selectbox(
         "Step",
-        (START, *SLUGS, HAND_IN),
+        view.steps if view.is_assignment else (START, *SLUGS, HAND_IN, ASSIGN),
         format_func=name_of,
         key=STATE.key("lesson"),
         label_visibility="collapsed",
         width=380,
     )
     if view.lesson in BY_SLUG:
-        at = SLUGS.index(view.lesson)
-        _step_button("Back", (START, *SLUGS)[at])
-        _step_button("Next", STEPS[at + 1])
+        at = view.lessons.index(view.lesson)
+        if at or not view.is_assignment:
+            _step_button("Back", (START, *view.lessons)[at])
+        _step_button("Next", view.steps[at + 1])
     score = st.empty()
+    if view.is_assignment:
+        st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
     if view.answers:
         st.button("Forget my answers", on_click=state.forget, key="learn_forget")
     return score
@@ -162,6 +178,7 @@ def _doors(screen: FirstScreen) -> None:
                 else:
                     link_to(slug, name)
                 st.caption(about)
+    _step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
 
 
 def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
@@ -175,7 +192,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         verdict_place = st.container(key="learn_said")
     with screen.sides, st.container(key="learn_after"):
         reason = st.container()
-        _go_on(lesson)
+        _go_on(lesson, view)
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
@@ -192,8 +209,14 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
     width = WIDTHS.get(window.size(), 780)
     lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
-    clicked = None if lesson.choice_at is None else partial(state.click, slug)
-    screen.draw(main, clicked, **lengths, height=height)
+    screen.draw(main, **lengths, height=height)
+    if lesson.spots:
+        draw_choices(
+            state.CLICKED,
+            partial(state.click, slug),
+            figure="learn_figure",
+            **choices_in_figure(lesson, state.prediction_of(slug), theme()),
+        )
     screen.draw_files(main, setting=setting_line(lesson.scenario))
     for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
         with screen.left, st.container(key="learn_below_figure"):
@@ -209,7 +232,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
             box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
         with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.why}"))
-            follower = STEPS[STEPS.index(slug) + 1]
+            follower = view.steps[view.steps.index(slug) + 1]
             _step_button("Follow", follower, label=next_label(follower), type="primary")
 
 
@@ -257,13 +280,14 @@ def _draw_handle(
     )
 
 
-def _go_on(lesson: Lesson) -> None:
+def _go_on(lesson: Lesson, view: LessonsView) -> None:
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label, links.query(lesson.scenario))
-        link(STATE, LessonsView(lesson=lesson.slug), about=words.HOMEWORK)
+        own = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
+        link(STATE, own, about=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------
@@ -271,8 +295,9 @@ def _go_on(lesson: Lesson) -> None:
 
 def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
     done = state.all_answered(view)
-    handed, score = report(done, view.sentence), progress(done)
+    handed, score = report(done, view), progress(done, view)
     screen.say(HANDED_IN, score)
+    draw_replies(view)
     with st.container(horizontal=True, key="learn_hand_in_files"):
         address = f"<p>To be measured again at: {escape(STATE.address(view))}</p>"
         make = partial(

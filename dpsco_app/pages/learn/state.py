@@ -9,7 +9,7 @@ from dpsco_app.lessons.findings import LessonEvidence
 from dpsco_app.lessons.lessons import BY_SLUG, Answer, Lesson
 from dpsco_app.lessons.path import LessonPath
 from dpsco_app.lessons.report import Answered
-from dpsco_app.lessons.view import LessonsView
+from dpsco_app.lessons.view import START, LessonsView
 from dpsco_app.runs.running import run_here
 from dpsco_app.session.computed import rows_of
 from dpsco_app.shell import visit
@@ -18,7 +18,8 @@ from dpsco_core.explain.lessons import LessonRow, Part
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-STATE = PageState(name="learn", default=LessonsView())
+STATE = PageState(name="learn", default=LessonsView(), lists=("tasks",))
+CLICKED = "learn_clicked"  # the key of the choices in a figure
 
 
 class RunHere:
@@ -66,17 +67,24 @@ def choose(slug: str) -> None:
     path().predict(slug, st.session_state[prediction_key(slug)])
 
 
-def click(slug: str, key: str) -> None:
-    """Take over the choice at the point of the figure that was clicked; a callback."""
-    points, choice_at = st.session_state[key].selection.points, BY_SLUG[slug].choice_at
-    if points and choice_at is not None:
-        path().predict(slug, choice_at((points[0]["x"], points[0]["y"])))
+def click(slug: str) -> None:
+    """Take over the choice that was clicked in the figure; a callback."""
+    _take(slug, st.session_state[CLICKED]["choice"])
 
 
 def take_answer(slug: str) -> None:
     """Take over what was answered in the figure; a callback."""
-    number = int(st.session_state[prediction_key(slug)]["answer"])
-    path().predict(slug, BY_SLUG[slug].answers[number])
+    _take(slug, st.session_state[prediction_key(slug)]["answer"])
+
+
+def _take(slug: str, number: float) -> None:
+    """Predict the answer with a number, as the browser sent it."""
+    path().predict(slug, BY_SLUG[slug].answers[int(number)])
+
+
+def leave_assignment() -> None:
+    """Show all lessons again; a callback."""
+    STATE.change({"tasks": "", "questions": "", "replies": "", "lesson": START})
 
 
 def forget() -> None:

@@ -27,6 +27,17 @@ def draw_question(
     )
 
 
+def draw_choices(key: str, on_choice: Callable[[], None], **asked: Any) -> None:
+    """Let a click in a figure choose a point; ``st.session_state[key]['choice']`` is its number.
+
+    `asked` are the `figure`, the `places` of the points, the number that is `chosen`, if one is,
+    and the `colour` of the ring around it.
+    """
+    component("choices", html="")(
+        key=key, data=asked, on_choice_change=on_choice, width="content", height="content"
+    )
+
+
 def to_the_top(step: str, run: str) -> None:
     """Scroll up when `step` changes; Ctrl+Enter on a choice presses the button of `run`."""
     component("top", html="")(

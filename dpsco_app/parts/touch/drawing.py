@@ -19,9 +19,10 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     _draw_file("picture", "picture", key, partial(picture_page, scenario, dark=is_dark()))
 
 
-def draw_scroll(story: ScrollStory, key: str) -> None:
+def draw_scroll(story: ScrollStory, key: str, *, explore: str = "") -> None:
+    """Draw the story; its steps lead to Explore if they are given its address."""
     component("scroll", *STYLES, html=markup())(
-        key=key, data=scroll_data(story, dark=is_dark()), height="content"
+        key=key, data=scroll_data(story, dark=is_dark(), explore=explore), height="content"
     )
 
 

@@ -42,7 +42,7 @@ export const svgText = (x, y, text, anchor = "start", more = "") =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${text}</text>`
 
 // A place to draw in, in pixels of the screen; `unit` grows with the type.
-const frameOf = (svg) => {
+export const frameOf = (svg) => {
   const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
   const [width, height] = [svg.clientWidth || 420, svg.clientHeight || 208]
   return {

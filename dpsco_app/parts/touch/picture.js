@@ -4,6 +4,7 @@ import {
   averageAt, choiceOdds, clipped, distance, length, noiseStd, placeAt, radiusGrid, squaredParts, withMoved,
 } from "./clipping.js"
 import { bestOf, drawBars, drawCurve, drawPrices, short } from "./errors.js"
+import { drawFar } from "./far.js"
 import { arrow, cross, dot, label, line, plane, ring } from "./canvas.js"
 import { drawTexts } from "./texts.js"
 
@@ -156,7 +157,10 @@ const draw = (picture, { points, ...seen } = {}) => {
     drawBars(picture, now, picture.curve)
     drawCurve(picture, now, picture.curve)
   }
-  if (state.data.prices) drawPrices(picture, state.data.prices, state.floor)
+  if (state.data.prices) {
+    drawPrices(picture, state.data.prices, state.floor)
+    drawFar(picture, now, points || now.points)
+  }
   drawTexts(picture, now)
 }
 
@@ -355,7 +359,7 @@ export const show = (root, data) => {
     canvas: { records: find(".records"), means: find(".means") },
   }
   root.picture = picture
-  if (!data.prices) find(".prices")?.closest("figure").remove()
+  if (!data.prices) for (const name of [".prices", ".far"]) find(name)?.closest("figure").remove()
   listenToPlane(picture)
   listenToControls(picture)
   follow(picture)

@@ -4,6 +4,7 @@ import { setState, show } from "./picture.js"
 
 const PHONE = matchMedia("(max-width: 560px), (max-width: 760px) and (min-height: 601px)")
 const LINE = 40 // pixels: some browsers count a wheel in lines
+const BELOW_PICTURE = 12 // pixels between the picture and the text below it
 const REST_MS = 200 // without a movement, and a jump is over
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
@@ -16,10 +17,11 @@ const write = (root, steps) => {
   const told = root.querySelector(".told")
   nav.replaceChildren()
   told.replaceChildren()
-  return steps.map(({ title, text }, i) => {
+  return steps.map(({ title, text, leads }, i) => {
     const section = create("section", {}, told)
     create("h2", { textContent: title }, section)
     for (const paragraph of text) create("p", { innerHTML: paragraph }, section)
+    for (const [label, href] of leads) create("a", { textContent: label, href }, create("p", {}, section))
     const button = create("button", { type: "button", textContent: i + 1, title }, nav)
     button.setAttribute("aria-label", `Step ${i + 1}: ${title}`)
     return { section, button }
@@ -44,15 +46,16 @@ const begin = (root, data) => {
   const go = (place) => {
     const there = Math.min(steps.length - 1, Math.max(0, place))
     const { section, button } = steps[there]
-    // First the picture, whose height differs from step to step: the text then stops at its place.
     scroll.arrive(there)
     scroll.jumps = true
     scroll.rest()
     const behavior = STILL.matches ? "instant" : "smooth"
     const [box, text] = [told, section].map((element) => element.getBoundingClientRect())
-    const spare = Math.max(0, box.height - text.height) / 2
-    if (!apart(scroll)) section.scrollIntoView({ block: "center", behavior })
-    else told.scrollTo({ top: told.scrollTop + text.top - box.top - spare, behavior })
+    if (!apart(scroll)) {
+      const above = parseFloat(getComputedStyle(pinned).top) + pinned.offsetHeight + BELOW_PICTURE
+      section.style.scrollMarginTop = `${above}px`
+      section.scrollIntoView({ block: "start", behavior })
+    } else told.scrollTo({ top: told.scrollTop + text.top - box.top, behavior })
     button.focus({ preventScroll: true })
   }
   steps.forEach(({ button }, i) => {
@@ -76,7 +79,7 @@ const apart = ({ told }) => told.scrollHeight > told.clientHeight + 1
 const readAt = (scroll) => {
   const { steps, told } = scroll
   const { top, height } = told.getBoundingClientRect()
-  const line = apart(scroll) ? top + 0.6 * height : innerHeight * (PHONE.matches ? 0.75 : 0.5)
+  const line = apart(scroll) ? top + 0.45 * height : innerHeight * (PHONE.matches ? 0.75 : 0.5)
   return Math.max(0, steps.findLastIndex(({ section }) => section.getBoundingClientRect().top < line))
 }
 

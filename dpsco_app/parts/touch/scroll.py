@@ -32,6 +32,7 @@ class ScrollStep:
     title: str
     text: tuple[str, ...]
     state: PictureState
+    leads: tuple[tuple[str, str], ...] = ()  # links below the text: label, and query of Explore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +49,18 @@ def markup() -> str:
     return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
 
 
-def scroll_data(story: ScrollStory, *, dark: bool) -> dict[str, Any]:
-    """Return what the browser draws from, as plain numbers, texts and lists."""
+def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[str, Any]:
+    """Return what the browser draws from, as plain numbers, texts and lists.
+
+    `explore` is the address of Explore; without one the steps lead nowhere.
+    """
     signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
     told = [
         {
             "title": step.title,
             "text": [paragraph.replace(*signs) for paragraph in step.text],
             "state": vars(step.state),
+            "leads": [(label, f"{explore}?{query}") for label, query in step.leads if explore],
         }
         for step in story.steps
     ]

@@ -9,10 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dpsco_app.figure.theme import Theme
 from dpsco_app.front.links import BASE
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.figures import figures
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
+from dpsco_app.lessons.handle import choices_in_figure
 from dpsco_app.lessons.lessons import BY_SLUG, LESSONS, SLUGS, Lesson
 from dpsco_app.lessons.verdict import answer_text, judge
 from dpsco_app.lessons.words import WORDS
@@ -44,6 +46,22 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Curves = dict[str, dict[float, float]]
+
+
+def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
+    lesson = BY_SLUG["packing"]
+    (figure,) = figures(lesson, measure(lesson, before=True), "", done=False)
+    drawn = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
+    assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= drawn
+    light, dark = Theme(dark=False), Theme(dark=True)
+    for number, slug in enumerate(lesson.choices):
+        asked = choices_in_figure(lesson, slug, light)
+        assert asked["chosen"] == number
+        across, up = asked["places"][number]
+        assert slug == f"{'upper' if up > 0 else 'lower'}-{'right' if across > 0 else 'left'}"
+        assert asked["colour"] != choices_in_figure(lesson, slug, dark)["colour"]
+    assert choices_in_figure(lesson, None, light)["chosen"] is None
+    assert not any(one.spots for one in LESSONS if one is not lesson)
 
 
 def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:

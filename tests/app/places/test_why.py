@@ -21,6 +21,7 @@ from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.explain.why import EPSILON, LIGHT, SCENARIO, SIZES, WORST_D, why
+from dpsco_core.scenario import Scenario
 from tests.app.places.test_one_run import open_at
 
 STORY = story(why())
@@ -44,6 +45,27 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
         app = open_at(name, reading="rates")  # rates are there at once
         assert not app.exception
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
+
+
+def test_the_last_steps_lead_to_the_same_settings_where_explore_is_at_hand() -> None:
+    scenarios = [scenario for _, scenario, _ in TO_CURVES]
+    told = scroll_data(STORY, dark=False, explore="./")["steps"]
+    assert [len(step["leads"]) for step in told] == [0] * (len(STEPS) - 2) + [2, 1]
+    for (label, address), scenario in zip(told[-2]["leads"], scenarios, strict=True):
+        path, _, query = address.partition("?")
+        assert path == "./" and f"p = {scenario.p:g}" in label
+        fields = {k: v for k, v in parse_qsl(query) if k not in ("show", "measure")}
+        assert Scenario.from_query(fields, links.BASE) == scenario
+        assert (scenario.d, scenario.epsilon) == (WORST_D, EPSILON)
+    assert told[-1]["leads"] == told[-2]["leads"][:1]
+    # A page of its own has no Explore beside it, and a teacher may hide the ways to other pages.
+    assert not any(step["leads"] for step in scroll_data(STORY, dark=False)["steps"])
+
+
+def test_every_step_fills_both_rows_of_the_picture() -> None:
+    for step in STEPS:
+        parts = set(step.state.parts)
+        assert parts & {"records", "means"} and parts & {"far", "curve", "prices"}, step.title
 
 
 def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> None:

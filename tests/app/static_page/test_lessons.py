@@ -58,8 +58,10 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     assert lesson.words.before in before["head"] and before["verdict"] == before["reason"] == ""
     assert bool(before["handle"]) == bool(lesson.numbers) != bool(before["choices"])
     assert (before["predicted"] is None and not before["handle"]) or not before["handle"]["trials"]
+    assert bool(before["spots"]) == bool(lesson.spots)
     lessons.run(slug, 1)
     after = finish(lessons)
+    assert after["spots"] is None or after["spots"]["chosen"] == 1
     results = KeptResults()
     for item in lessons._own:
         results.run(item)

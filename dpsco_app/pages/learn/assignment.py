@@ -1,0 +1,153 @@
+"""An assignment: a teacher makes one, as a link and a sheet; a student answers its questions."""
+
+from dataclasses import replace
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
+from dpsco_app.lessons.view import (
+    MOST_QUESTION,
+    MOST_QUESTIONS,
+    MOST_REPLY,
+    LessonsView,
+)
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.learn.state import STATE
+from dpsco_app.parts.export import download
+from dpsco_app.parts.html import html_page
+from dpsco_app.parts.options import unmarked, with_units
+from dpsco_app.shell.teaching import ADDRESS, Teaching
+from dpsco_app.static_page.lesson_parts import prose
+from dpsco_core.base.errors import InvalidInput
+
+TITLE = "Make an assignment"
+ABOUT = (
+    "Choose lessons and add questions of your own. Students who open the link see only these, in "
+    "this order. At the end they hand in a page or a link with their predictions, what was "
+    "measured, and their answers. Nothing is stored: all of it is in the link."
+)
+TYPED, WRONG = "learn_questions_typed", "learn_questions_wrong"
+LONGEST = 8000  # letters of a link that any server and mail program passes on
+SHEET_TITLE = "Learning from private data: an assignment"
+SHEET_STYLE = """
+body { font: 16px/1.5 Arial, sans-serif; max-width: 800px; margin: 0 auto; padding: 1rem; }
+section { break-inside: avoid; margin: 0 0 1.5rem; }
+h2 { font-size: 1.15rem; margin: 0 0 0.25rem; }
+ul { list-style: "\\2610\\00a0\\00a0"; }
+.line { border-bottom: 1px solid #888; height: 2rem; }
+.address { overflow-wrap: anywhere; font-size: 0.8rem; }
+@media print { body { font-size: 12pt; max-width: none; padding: 0; } }
+"""
+
+
+def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
+    """Draw the choice of lessons and questions, and the link and the sheet that come of it."""
+    screen.say(TITLE, "A link and a sheet for a class", ABOUT)
+    st.multiselect(
+        "Lessons, in their order",
+        SLUGS,
+        format_func=step_name,
+        key=STATE.key("tasks"),
+        placeholder="Choose lessons",
+    )
+    st.session_state.setdefault(TYPED, view.questions)
+    st.text_area(
+        f"Questions of your own: one a line, up to {MOST_QUESTIONS}, of at most {MOST_QUESTION} "
+        "letters each",
+        key=TYPED,
+        height=150,
+        on_change=_take_questions,
+    )
+    if wrong := st.session_state.get(WRONG):
+        st.error(unmarked(wrong))
+        return
+    if not (view.tasks or view.questions):
+        st.caption("Choose a lesson or write a question, and the link and the sheet appear here.")
+        return
+    is_apart = st.checkbox("Leave out the ways to other pages", value=True, key="learn_apart")
+    hidden = Teaching(hide="nav" if is_apart else "")
+    address = STATE.address(assignment_of(view), None, ADDRESS.to_query(hidden))
+    if len(address) > LONGEST:
+        st.error(
+            f"This link would have {len(address):,} letters. Some mail programs and servers cut "
+            f"links after {LONGEST:,}: shorten the questions."
+        )
+        return
+    st.markdown(
+        f"**The link for students**, {len(address):,} letters long (links of up to {LONGEST:,} "
+        "letters are safe to send)."
+    )
+    st.code(address, language=None, wrap_lines=True)
+    make = partial(sheet, assignment_of(view), address)
+    download("Sheet to print (HTML)", make, "dpsco-assignment.html", key="learn_sheet")
+
+
+def _take_questions() -> None:
+    """Take over the questions that were typed, or what is wrong with them; a callback."""
+    questions = "\n".join(line.strip() for line in st.session_state[TYPED].split("\n"))
+    try:
+        view = replace(STATE.current(), questions=questions, replies="").validate()
+    except InvalidInput as problem:
+        st.session_state[WRONG] = str(problem)
+        return
+    st.session_state[WRONG] = ""
+    STATE.change({"questions": "\n".join(view.asked), "replies": ""})
+
+
+def assignment_of(view: LessonsView) -> LessonsView:
+    """Return what a student sees first of the assignment that a teacher has chosen."""
+    questions = "\n".join(view.asked)
+    return LessonsView(tasks=view.tasks, questions=questions).validate()
+
+
+def sheet(view: LessonsView, address: str) -> str:
+    """Return an assignment as a page to print, which needs no network."""
+    lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
+    asked = "".join(
+        f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>" for question in view.asked
+    )
+    return html_page(
+        SHEET_TITLE,
+        SHEET_STYLE,
+        f"<p>Name and date:</p>{_LINE}{lessons}{asked}"
+        f"<p>Open this address, predict, run each lesson, and compare:</p>"
+        f"<p class='address'>{escape(address)}</p>",
+    )
+
+
+_LINE = "<div class='line'></div>"
+
+
+def _of_lesson(lesson: Lesson) -> str:
+    words = lesson.words
+    choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
+    answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
+    return (
+        f"<section><h2>{escape(step_name(lesson.slug))}</h2><p>{prose(with_units(words.text))}</p>"
+        f"<p><b>{escape(with_units(words.question))}</b></p>{answer}"
+        f"<p>What was measured, and why it differs:</p>{_LINE}</section>"
+    )
+
+
+def draw_replies(view: LessonsView) -> None:
+    """Draw the questions of an assignment, each with a place for its answer."""
+    for i, (question, reply) in enumerate(view.discussed):
+        # As HTML: in a label its signs would be those of Markdown.
+        st.html(f"<p><b>{escape(question)}</b></p>")
+        key = f"learn_reply_{i}"
+        st.session_state[key] = reply
+        st.text_area(
+            f"Your answer to question {i + 1}",
+            key=key,
+            max_chars=MOST_REPLY,
+            height=80,
+            on_change=_take_reply,
+            args=(i, key),
+        )
+
+
+def _take_reply(number: int, key: str) -> None:
+    view = STATE.current()
+    STATE.change({"replies": view.reply(number, st.session_state[key]).replies})

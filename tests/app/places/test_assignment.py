@@ -1,0 +1,180 @@
+"""Assignments: a teacher's choice of lessons and questions is a link; what is handed in is too."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from dpsco_app.lessons.lessons import SLUGS, step_name
+from dpsco_app.lessons.view import (
+    ASSIGN,
+    HAND_IN,
+    MOST_QUESTION,
+    MOST_QUESTIONS,
+    MOST_REPLY,
+    START,
+    LessonsView,
+)
+from dpsco_app.pages.learn.assignment import (
+    LONGEST,
+    TYPED,
+    assignment_of,
+    sheet,
+)
+from dpsco_app.pages.learn.state import STATE, prediction_key
+from dpsco_app.static_page.lessons import Lessons, lesson_theme
+from dpsco_core.base.errors import InvalidInput
+from tests.app.pages import checked, headline, html, session, texts
+from tests.app.places.test_one_run import open_at
+
+ATTACK = "<script>alert(1)</script> ![x](http://evil.test/x.png) **bold**"
+TWO = "noise,clipping"  # not in the order of the path
+
+
+def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> None:
+    page = open_at("learn")
+    page = checked(page.button(key="learn_assign").click().run())
+    assert page.query_params["lesson"] == ASSIGN and not page.code
+    page = checked(page.multiselect(key=STATE.key("tasks")).set_value(TWO.split(",")).run())
+    page = checked(page.text_area(key=TYPED).set_value(f"Why?\n\n  {ATTACK}").run())
+    (code,) = page.code
+    query = {k: v[0] for k, v in parse_qs(urlsplit(code.value).query).items()}
+    assert query == {
+        "lesson": "noise",
+        "tasks": TWO,
+        "questions": f"Why?\n{ATTACK}",
+        "hide": "nav",
+    }
+    assert f"{len(code.value):,} letters long" in texts(page) and f"{LONGEST:,}" in texts(page)
+    page.checkbox(key="learn_apart").uncheck()
+    assert "hide=" not in checked(page.run()).code[0].value
+
+
+def test_too_many_questions_are_one_sentence_and_the_text_stays_to_be_mended() -> None:
+    page = open_at("learn", lesson=ASSIGN)
+    typed = "\n".join(f"Question {i}?" for i in range(MOST_QUESTIONS + 1))
+    page = checked(page.text_area(key=TYPED).set_value(typed).run())
+    assert page.error[0].value.startswith("questions must be at most 10 lines")
+    assert page.text_area(key=TYPED).value == typed and not page.code
+    page = checked(page.text_area(key=TYPED).set_value("One?").run())
+    assert not page.error and len(page.code) == 1
+    long = "\n".join(MOST_QUESTIONS * ["ж" * MOST_QUESTION])
+    page = checked(page.text_area(key=TYPED).set_value(long).run())
+    assert "This link would have" in page.error[0].value and not page.code
+
+
+def test_a_student_sees_these_lessons_in_this_order_answers_and_hands_in() -> None:
+    page = open_at("learn", tasks=TWO, questions=f"Why?\n{ATTACK}")
+    assert list(page.selectbox(key=STATE.key("lesson")).options) == [
+        step_name("noise"),
+        step_name("clipping"),
+        "Hand in",
+    ]
+    assert step_name("noise") in html(page) and "0 of 2 lessons answered" in texts(page)
+    with pytest.raises(KeyError):
+        page.button(key="learn_back")
+    page = checked(page.button(key="learn_next").click().run())
+    assert step_name("clipping") in html(page)
+    page = checked(page.radio(key=prediction_key("clipping")).set_value("some").run())
+    page = checked(page.button(key="learn_run").click().run())
+    assert page.button(key="learn_follow").label == "Hand in what you predicted"
+    page = checked(page.button(key="learn_follow").click().run())
+    assert "1 of 2 lessons answered" in headline(page)
+    page = checked(page.text_area(key="learn_reply_1").set_value("x <b>\n y").run())
+    assert page.query_params["replies"] == "\nx <b> y"
+    again = open_at("learn", **dict(page.query_params))
+    for shown in (page, again):
+        written = html(shown)
+        assert "<script>" not in written and "&lt;script&gt;alert(1)" in written
+        assert "x &lt;b&gt; y" in written and "Not answered." in written
+        assert not any("evil.test" in m.value for m in shown.markdown)
+        assert step_name("clipping") in written and step_name("epsilon") not in written
+    link = parse_qs(urlsplit(again.code[0].value).query)
+    assert link["replies"] == ["\nx <b> y"] and link["answers"] == ["clipping:some"]
+    page = checked(again.button(key="learn_leave").click().run())
+    assert not {"tasks", "questions", "replies"} & set(page.query_params)
+
+
+def test_an_assignment_of_questions_alone_is_one_step() -> None:
+    page = open_at("learn", questions="What is a tail?")
+    assert list(page.selectbox(key=STATE.key("lesson")).options) == ["Hand in"]
+    assert headline(page) == "0 of 1 question answered"
+    assert "No lesson is answered" not in html(page)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tasks", "noise,noise"),
+        ("tasks", "luck"),
+        ("tasks", "../../etc/passwd"),
+        ("questions", "\n".join(11 * ["a"])),
+        ("questions", "a" * (MOST_QUESTION + 1)),
+        ("questions", "a\x00b"),
+        ("questions", "a\u202eb"),
+        ("replies", "an answer to nothing"),
+    ],
+)
+def test_a_hostile_link_gives_one_sentence(field: str, value: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{field} must be "):
+        LessonsView(**{field: value}).validate()
+    page = open_at("learn", **{field: value})
+    assert not page.exception and len(page.warning) == 1
+    assert page.warning[0].value.count(f"{field} must be ") == 1
+    view, wrong = STATE.from_query({field: value})
+    assert len(wrong) == 1 and view == LessonsView()
+    with pytest.raises(InvalidInput, match="replies must be at most one line"):
+        LessonsView(questions="a", replies="b" * (MOST_REPLY + 1)).validate()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_twenty_random_bytes_give_one_sentence_or_nothing(seed: int) -> None:
+    text = np.random.default_rng(seed).bytes(20).decode("latin-1")
+    for field in ("tasks", "questions", "replies", "lesson", "answers"):
+        view, wrong = STATE.from_query({field: text})
+        assert len(wrong) <= 1 and all(w.startswith(f"{field} must be ") for w in wrong)
+        assert view.validate() == view
+        assert view == LessonsView() or not wrong
+
+
+def test_the_sheet_is_one_page_with_everything_escaped() -> None:
+    view = assignment_of(LessonsView(lesson=ASSIGN, tasks=TWO, questions=ATTACK))
+    made = sheet(view, 'https://host/learn?tasks=a&b="<')
+    heads = re.findall(r"<h2>(.*?)</h2>", made)
+    assert heads[:2] == [step_name("noise"), step_name("clipping")] and len(heads) == 3
+    assert "<script" not in made and "&lt;script&gt;" in made and "@media print" in made
+    assert "tasks=a&amp;b=&quot;&lt;" in made and "src=" not in made and "href=" not in made
+    assert "Some: more than one in a hundred" in made  # a choice to tick
+
+
+def test_the_page_without_a_server_takes_the_same_link() -> None:
+    lessons = Lessons()
+    lessons.open(f"tasks={TWO}&questions=Why%3F")
+    assert lessons.view.lesson == "noise" and lessons.wrong == []
+    assert lessons.view.steps == ("noise", "clipping", HAND_IN)
+    while lessons.step(10.0):
+        pass
+    lessons.run("noise", 3)
+    while lessons.step(10.0):
+        pass
+    lessons.go(HAND_IN)
+    lessons.reply(0, "Because\nof <b>")
+    screen = lessons.screen(lesson_theme(800, dark=False))
+    assert "1 of 2 lessons" in screen["head"] and "Because of &lt;b&gt;" in screen["report"]
+    assert screen["steps"].count("<option") == 3
+    with pytest.raises(InvalidInput, match="question must be a number from 0 to 0"):
+        lessons.reply(1, "x")
+    lessons.open("tasks=luck")
+    assert lessons.wrong and lessons.view.lesson == SLUGS[0]
+    lessons.open(f"lesson={ASSIGN}&tasks={TWO}")
+    assert lessons.view.lesson == "noise"
+
+
+def test_the_answers_to_questions_are_forgotten_with_the_rest() -> None:
+    page = open_at("learn", tasks="noise", questions="a", replies="b", answers="noise:10")
+    page = checked(page.button(key="learn_forget").click().run())
+    assert "replies" not in page.query_params and page.query_params["tasks"] == "noise"
+    assert session(page).lessons.measured == 0 and START not in page.query_params.values()
