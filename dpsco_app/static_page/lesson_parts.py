@@ -38,26 +38,27 @@ def _formula(latex: str) -> str:
     return f"<span class='formula'>{raised}</span>"
 
 
-def steps(shown: str) -> str:
+def steps(current_step: str) -> str:
     """Return the list of the steps, and the ways back and on, as HTML."""
-    chosen = {shown: " selected"}
+    chosen = {current_step: " selected"}
     options = "".join(
         f"<option value='{step}'{chosen.get(step, '')}>{escape(name_of(step))}</option>"
         for step in STEPS
     )
-    at = STEPS.index(shown)
-    ways = (("Back", STEPS[at - 1 : at]), ("Next", STEPS[at + 1 : at + 2]))
+    index = STEPS.index(current_step)
+    ways = (("Back", STEPS[index - 1 : index]), ("Next", STEPS[index + 1 : index + 2]))
     buttons = "".join(
-        f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(to)}' "
-        f"title='{escape(''.join(map(name_of, to)))}'{'' if to else ' disabled'}>{way}</button>"
-        for way, to in ways
+        f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(target)}' "
+        f"title='{escape(''.join(map(name_of, target)))}'"
+        f"{'' if target else ' disabled'}>{way}</button>"
+        for way, target in ways
     )
     return f"<select id='lesson-step' aria-label='Step'>{options}</select>{buttons}"
 
 
-def choices(lesson: Lesson, given: Answer | None) -> str:
+def choices(lesson: Lesson, answer: Answer | None) -> str:
     """Return the answers to choose from as HTML; each says its number in `data-answer`."""
-    chosen = {given: " checked"}
+    chosen = {answer: " checked"}
     boxes = "".join(
         f"<label><input type='radio' name='answer' id='answer-{i}' data-answer='{i}'"
         f"{chosen.get(key, '')}>{escape(text)}</label>"
@@ -94,16 +95,16 @@ def ways_on(lesson: Lesson) -> str:
     return f"<a href='?{escape(address)}#curves' data-open='{escape(address)}'>{label}</a>"
 
 
-def handed_in(done: Sequence[Answered], sentence: str) -> str:
+def handed_in(answered: Sequence[Answered], sentence: str) -> str:
     """Return what is handed in, and where a sentence is added, as HTML."""
-    return "".join(_handed_in(done, sentence))
+    return "".join(_handed_in(answered, sentence))
 
 
-def _handed_in(done: Sequence[Answered], sentence: str) -> Iterator[str]:
+def _handed_in(answered: Sequence[Answered], sentence: str) -> Iterator[str]:
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
     yield (
         f"<label class='sentence'><span>{escape(SENTENCE)}</span>"
         f"<textarea id='lesson-sentence' maxlength='{MOST}' rows='2'>{escape(sentence)}</textarea>"
         "</label>"
     )
-    yield report(done, sentence)
+    yield report(answered, sentence)

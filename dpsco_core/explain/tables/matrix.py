@@ -81,21 +81,23 @@ def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario
 @lru_cache(maxsize=1024)
 def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | None:
     """Return what the catalogue has in a cell; None where the problem is not posed there."""
-    at = scenario_of(problem, geometry, budget, m)
-    if at is None:
+    scenario = scenario_of(problem, geometry, budget, m)
+    if scenario is None:
         return None
     loss = problem_card(problem).loss_class
     comparable = [
         b
-        for b in bounds_for(problem, at.level)
+        for b in bounds_for(problem, scenario.level)
         if (b.card.constant, b.card.guarantee) == ("explicit", "expectation")
         and b.card.quantity == problem_card(problem).quantity
     ]
     lowers = [
-        b for b in comparable if b.card.kind == "lower" and b.card.privacy in binding(at.budget)
+        b
+        for b in comparable
+        if b.card.kind == "lower" and b.card.privacy in binding(scenario.budget)
     ]
-    lowers = [b for b in lowers if not b.card.of_law and _holds(b, at)]
-    own = [b for b in lowers if b.card.applies_to(loss)]
+    lowers = [b for b in lowers if not b.card.of_law and _holds(b, scenario)]
+    narrow_lowers = [b for b in lowers if b.card.applies_to(loss)]
     uppers = [
         b for b in comparable if b.card.kind == "upper" and b.card.privacy in ATTAINED[budget]
     ]
@@ -104,10 +106,12 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         geometry=geometry,
         budget=budget,
         m=m,
-        methods=tuple(s for s in methods_under(problem, at.level, budget) if _runs(s, at)),
-        uppers=_slugs(b for b in uppers if _holds(b, at)),
-        lowers=_slugs(iter(own)),
-        wider=_slugs(b for b in lowers if b not in own),
+        methods=tuple(
+            s for s in methods_under(problem, scenario.level, budget) if _runs(s, scenario)
+        ),
+        uppers=_slugs(b for b in uppers if _holds(b, scenario)),
+        lowers=_slugs(iter(narrow_lowers)),
+        wider=_slugs(b for b in lowers if b not in narrow_lowers),
     )
 
 
@@ -117,26 +121,26 @@ def matrix(problem: str | None = None) -> Iterator[MatrixCell]:
         for geometry in GEOMETRIES:
             for budget in BUDGETS:
                 for m in ITEMS:
-                    one = cell(slug, geometry, budget, m)
-                    if one is not None:
-                        yield one
+                    matrix_cell = cell(slug, geometry, budget, m)
+                    if matrix_cell is not None:
+                        yield matrix_cell
 
 
 def _slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
     return tuple(b.card.slug for b in bounds)
 
 
-def _holds(bound: Bound, at: Scenario) -> bool:
-    setting = at.setting
+def _holds(bound: Bound, scenario: Scenario) -> bool:
+    setting = scenario.setting
     if bound.failures(setting) or bound.refusal(setting):
         return False
     value = bound.value(setting)
     return value > 0 if bound.card.kind == "lower" else math.isfinite(value)
 
 
-def _runs(slug: str, at: Scenario) -> bool:
+def _runs(slug: str, scenario: Scenario) -> bool:
     try:
-        make_method(slug, "tight", "practical").plan(replace(at, methods=(slug,)).setting)
+        make_method(slug, "tight", "practical").plan(replace(scenario, methods=(slug,)).setting)
     except NotApplicable:
         return False
     return True
