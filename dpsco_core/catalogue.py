@@ -112,11 +112,11 @@ def problem_card(slug: str) -> ProblemCard:
     return problem_class(slug).card
 
 
-def _place(name: str, slug: str, known: Sequence[str]) -> int:
+def _place(name: str, slug: str, slugs: Sequence[str]) -> int:
     try:
-        return known.index(slug)
+        return slugs.index(slug)
     except ValueError:
-        one_of(name, slug, known)
+        one_of(name, slug, slugs)
         raise
 
 
@@ -160,10 +160,10 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
 @lru_cache(maxsize=256)
 def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
     """Return those of the first `count` bounds: rows are added, and none ever goes."""
-    own = problem_card(problem).loss_class
+    loss_class = problem_card(problem).loss_class
     fitting = sorted(
         (b for b in BOUNDS[:count] if problem in b.card.problems),
-        key=lambda b: (b.card.is_wider(own), not b.card.applies_to(own)),
+        key=lambda b: (b.card.is_wider(loss_class), not b.card.applies_to(loss_class)),
     )
     if level == "item":
         return tuple(b for b in fitting if b.card.level == "item")
@@ -189,10 +189,10 @@ def check_law(problem: str, distribution: str) -> None:
 def law_can_decay(slug: str, problem: str) -> bool:
     """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
     law = distribution_class(slug)
-    own = issubclass(law, ScaledLaw) and all(
+    is_scaled = issubclass(law, ScaledLaw) and all(
         getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
     )
-    return own and problem_class(problem).may_fall(law)
+    return is_scaled and problem_class(problem).may_fall(law)
 
 
 def can_be_alike(slug: str, problem: str) -> bool:
@@ -207,8 +207,8 @@ def can_be_alike(slug: str, problem: str) -> bool:
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
-    known = methods_for(problem, level)
-    return tuple(slug for slug in DEFAULT_METHODS if slug in known)
+    slugs = methods_for(problem, level)
+    return tuple(slug for slug in DEFAULT_METHODS if slug in slugs)
 
 
 def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
@@ -218,8 +218,8 @@ def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
     """
     family: Any = method_class(slug)
     private = family.card.privacy != "none"
-    made: Method = family(calibration=calibration, tuning=tuning) if private else family()
-    return made
+    method: Method = family(calibration=calibration, tuning=tuning) if private else family()
+    return method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +273,11 @@ def make_instance(
     check_law(problem, distribution)
     order = kind.feature_order(moment_order)
     probability: float | None = None
-    own: dict[str, Any]
+    arguments: dict[str, Any]
     if family.hides != "mean":
         constraint = geometry.constraint(d, radius)
-        own = hardest_hidden(kind, family, constraint, n, order, budget)
-        probability = own["spike_probability"]
+        arguments = hardest_hidden(kind, family, constraint, n, order, budget)
+        probability = arguments["spike_probability"]
     elif family.has_prior:
         form = kind.card.loss_class.form
         losses = kind.card.loss_class
@@ -285,24 +285,24 @@ def make_instance(
         is_about_set = form != "squared" or losses.squared_distance
         body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius
-        own = hardest_prior(family, form, n, d, order, budget, cap, body)
+        arguments = hardest_prior(family, form, n, d, order, budget, cap, body)
         if m > 1 and form == "l2" and body is None:
-            own |= hardest_for_users(family, n // m, m, d, order, budget, radius)
-        probability = own["spike_probability"]
+            arguments |= hardest_for_users(family, n // m, m, d, order, budget, radius)
+        probability = arguments["spike_probability"]
     else:
         check_offset(offset, radius)  # by its own name and value, before a law gets parts of it
-        even, first = kind.mean_parts(geometry, d, offset, radius)
-        own = {"margin": margin, "offset": even * math.sqrt(d), "peak": first}
+        even, first_coordinate = kind.mean_parts(geometry, d, offset, radius)
+        arguments = {"margin": margin, "offset": even * math.sqrt(d), "peak": first_coordinate}
         if scale != "moment":
             fits = issubclass(family, ScaledLaw)
             require(fits, "scale", f"moment for the distribution {distribution}", scale)
-            own["unit"] = scale
+            arguments["unit"] = scale
     if decay > 0:
         must = f"0 for the distribution {distribution}"
         must += "" if kind.may_fall(family) else f" and the problem {problem}"
         require(law_can_decay(distribution, problem), "decay", must, decay)
-        own["decay"] = decay
-    law = family(d=d, moment_order=order, **own)
+        arguments["decay"] = decay
+    law = family(d=d, moment_order=order, **arguments)
     if alike > 0:
         must = (
             f"0 for the distribution {distribution}, which draws its items in a way of its own"

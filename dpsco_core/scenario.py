@@ -178,12 +178,12 @@ class Scenario(Fields):
             if not isinstance(value, tuple):
                 raise InvalidInput(f"{name} must be a tuple, got {name}={shorten(value)}.")
         fitting = catalogue.methods_for(self.problem)
-        several = self.m > 1 or self.axis == "m"
+        has_users = self.m > 1 or self.axis == "m"
         for slug in self.methods:
             card = catalogue.method_card(slug)
             protects = card.level == "user" or card.privacy == "none"
             must = "one at user level, or without privacy, where users have several items"
-            require(protects or not several, "method", must, slug)
+            require(protects or not has_users, "method", must, slug)
             if slug not in fitting:
                 for_it = f"{describe_choices(fitting, slug)} for the problem {self.problem}"
                 require(False, "method", for_it, slug)
@@ -217,8 +217,10 @@ class Scenario(Fields):
     def _validate_budget(self) -> None:
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
-                got = f"epsilon={to_text(self.epsilon)}, delta={to_text(self.delta)}"
-                raise InvalidInput(f"epsilon and delta must be left out beside rho, got {got}.")
+                budget_text = f"epsilon={to_text(self.epsilon)}, delta={to_text(self.delta)}"
+                raise InvalidInput(
+                    f"epsilon and delta must be left out beside rho, got {budget_text}."
+                )
             return
         require(self.epsilon is not None, "epsilon", "given, or rho", "none")
         if not (is_real(self.delta) and 0 <= self.delta < 1):
@@ -240,9 +242,9 @@ class Scenario(Fields):
             self.instance  # noqa: B018 - refuses what has no such law
         if extend.is_added(self.distribution):
             try_law(self.instance.law)
-        least = catalogue.distribution_class(self.distribution).smallest_d
-        if self.d < least:
-            must = f"at least {least} for the distribution {self.distribution}"
+        smallest_d = catalogue.distribution_class(self.distribution).smallest_d
+        if self.d < smallest_d:
+            must = f"at least {smallest_d} for the distribution {self.distribution}"
             require(False, "d", must, self.d)
 
     # -- in and out -------------------------------------------------------------------------
@@ -281,11 +283,11 @@ class Scenario(Fields):
 
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
-        own = extend.code_for((*self.methods, self.distribution))
-        names = f"Scenario, {'extend, ' if own else ''}frame, slopes, study, summary"
+        loading = extend.code_for((*self.methods, self.distribution))
+        names = f"Scenario, {'extend, ' if loading else ''}frame, slopes, study, summary"
         return (
             f'"""Made by DP-SCO Explorer.\n\n{SAME}\n"""\n\n'
-            f"from dpsco_core import {names}\n\n{own}scenario = {self.to_code()}\n\n"
+            f"from dpsco_core import {names}\n\n{loading}scenario = {self.to_code()}\n\n"
             "cells = frame(study(scenario))\n"
             "print(summary(cells, scenario).to_string(index=False))\n"
             "if scenario.axis:\n    print(slopes(scenario, cells).to_string(index=False))\n"
@@ -337,9 +339,9 @@ class Scenario(Fields):
         problem = parsed.get("problem", start.problem)
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
             items = parsed.get("m", start.m)
-            several = items > 1 or parsed.get("axis", start.axis) == "m"
-            level: Level = "user" if several else "item"
-            fitting = catalogue.methods_for(problem, level if several else None)
+            has_users = items > 1 or parsed.get("axis", start.axis) == "m"
+            level: Level = "user" if has_users else "item"
+            fitting = catalogue.methods_for(problem, level if has_users else None)
             if not set(start.methods) <= set(fitting):
                 parsed["methods"] = catalogue.default_methods(problem, level)
         zcdp_no_more = parsed.get("rho") is None and parsed.get("epsilon") is not None

@@ -30,7 +30,7 @@ NAMED = {
 }
 COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 # Public fields, which keep their names.
-FIELDS = {("LessonFinding", "said"), ("RunPlane", "held")}
+FIELDS = {("LessonFinding", "said")}
 
 
 def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:

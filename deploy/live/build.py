@@ -30,7 +30,7 @@ from dpsco_app.static_page.controls import presets
 from dpsco_app.static_page.lessons import SIDE_WIDTH, Lessons, lesson_theme
 from dpsco_app.static_page.page import OF_LESSONS
 from dpsco_app.static_page.story import VIEWS, story_data, story_parts, views
-from dpsco_app.static_page.visit import Visit, shown
+from dpsco_app.static_page.visit import Visit, screen_json
 from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
@@ -54,8 +54,8 @@ def prepared(slug: str) -> dict[str, str]:
     for name, dark in THEMES.items():
         for kind in KINDS:
             theme = Theme(dark=dark, size=SIZES[kind])
-            made[f"{slug}.{kind}.{name}.json"] = shown(visit, theme)
-        made[f"{slug}.{PICTURE}.{name}.json"] = shown(visit, Theme(dark=dark), PICTURE)
+            made[f"{slug}.{kind}.{name}.json"] = screen_json(visit, theme)
+        made[f"{slug}.{PICTURE}.{name}.json"] = screen_json(visit, Theme(dark=dark), PICTURE)
     return made
 
 

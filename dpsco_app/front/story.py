@@ -118,7 +118,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="Without privacy, the average copes",
             text=(
-                f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.shown)} "
+                f"Add the records up, divide by {SCENARIO.n}, and you are "
+                f"{short(heavy.average_error)} "
                 "away from the true mean. The far record pulls, but its pull is divided by "
                 f"{SCENARIO.n}. Other samples are luckier or less lucky: typically the error is "
                 f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
@@ -146,7 +147,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "away your record lies, it now moves the average by at most 2R/n, which is "
                 f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
                 f"The price: {best.clipped} records are no longer where they were, and this moves "
-                f"the average by {short(best.moved)}. Over all samples, clipping keeps it "
+                f"the average by {short(best.shift)}. Over all samples, clipping keeps it "
                 f"{short(best.bias)} away from the true mean. This is the <b>clipping bias</b>.",
             ),
             state=clipped(moved=(-2.4, -1.8), parts=(*FAR, "change", "radius", "distance")),

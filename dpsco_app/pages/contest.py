@@ -63,16 +63,16 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     """Return which method is best in the cell of the point, and on how much of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
-    if not contest.known[row, column]:
+    if not contest.has_value[row, column]:
         return f"Measuring, from {here} outwards"
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
     name, idle = method_card(contest.methods[best]).name, len(contest.methods)
-    if contest.shown[row, column] == idle:
+    if contest.winners[row, column] == idle:
         return f"At {here}, no method of this map beats {BLIND}; {name} comes nearest"
     least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
-    if not contest.known.all():
+    if not contest.has_value.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
     ties = contest.share(best, tied=True)
@@ -110,7 +110,7 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
 
     def says(row: int, column: int) -> str:
         values = zip(names, texts(row, column), strict=True)
-        idle = [IDLE] if contest.shown[row, column] == len(names) else []
+        idle = [IDLE] if contest.winners[row, column] == len(names) else []
         return "<br>".join([where(plane, row, column), *map(" ".join, values), *idle])
 
     cells = Cells(
@@ -120,8 +120,8 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
             *((name, colour_of(m)) for name, m in zip(names, contest.methods, strict=True)),
             (IDLE, PALE),
         ],
-        shows=contest.shown.tolist(),
-        hatched=(contest.ties & contest.known & (contest.shown < len(names))).tolist(),
+        shows=contest.winners.tolist(),
+        hatched=(contest.ties & contest.has_value & (contest.winners < len(names))).tolist(),
         hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
         chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
     )
@@ -168,7 +168,7 @@ def contest_table(contest: Contest) -> pd.DataFrame:
     columns: dict[str, object] = {
         SYMBOL[contest.plane.x_axis]: x.ravel(),
         SYMBOL[contest.plane.y_axis]: y.ravel(),
-        "Best": [[*names, BLIND, "none"][i] for i in contest.shown.ravel()],
+        "Best": [[*names, BLIND, "none"][i] for i in contest.winners.ravel()],
         "Tied": contest.ties.ravel(),
     }
     for k, name in enumerate(names):
@@ -194,7 +194,7 @@ def draw_contest(
     status = screen.foot.empty()
     pace = figure_pace(HEAD_START_SECONDS)
     contest = next(stages)
-    whole = bool(contest.known.all())
+    whole = bool(contest.has_value.all())
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
         figure = contest_figure(contest, point, reading)
@@ -207,8 +207,8 @@ def draw_contest(
         if whole or pace.due():
             draw()
             status.progress(
-                float(contest.known.mean()),
-                f"{int(contest.known.sum())} of {contest.known.size} cells",
+                float(contest.has_value.mean()),
+                f"{int(contest.has_value.sum())} of {contest.has_value.size} cells",
             )
         contest, whole = later, False
     status.empty()

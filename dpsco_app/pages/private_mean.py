@@ -18,8 +18,8 @@ STATE = PageState(
     default=PageView(),
     use=Use(
         fit=fit,
-        why=WHY,
-        without=WITHOUT,
+        needs=WHY,
+        unused_fields=WITHOUT,
         problems=(MEAN,),
     ),
 )

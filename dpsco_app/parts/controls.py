@@ -106,7 +106,7 @@ def _draw_open_and_folded(
             if more is not None:
                 more(scenario)
 
-    folded = {c for c in rest if ALL_CONTROLS[c].shown(scenario)} - {*without, "axis", "grid"}
+    folded = {c for c in rest if ALL_CONTROLS[c].is_shown(scenario)} - {*without, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
     if more is not None or not {*rest, "epsilon", "rho"} <= set(without):
@@ -136,7 +136,7 @@ def _draw_all(
     areas: Mapping[str, str] | None = None,
 ) -> None:
     for field in names:
-        if ALL_CONTROLS[field].shown(scenario) and field not in without:
+        if ALL_CONTROLS[field].is_shown(scenario) and field not in without:
             _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 

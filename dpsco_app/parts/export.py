@@ -53,7 +53,7 @@ def csv(result: Result) -> str:
     """Return the tidy frame as CSV, one row a (method, x, trial); several runs have a column."""
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
-        for run, part in result.named.items()
+        for run, part in result.parts_by_name.items()
     ]
     if len(tables) > 1:
         return pd.concat(tables).to_csv(index=False)
@@ -61,7 +61,9 @@ def csv(result: Result) -> str:
 
 
 def json_text(result: Result) -> str:
-    return runs_json({name: (run.scenario, run.outcomes) for name, run in result.named.items()})
+    return runs_json(
+        {name: (run.scenario, run.outcomes) for name, run in result.parts_by_name.items()}
+    )
 
 
 def draw_run_files(

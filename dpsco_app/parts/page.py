@@ -60,7 +60,7 @@ def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
     use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
-        controls.draw(scenario, {*use.without, *state.unused_fields(view)}, use.problems)
+        controls.draw(scenario, {*use.unused_fields, *state.unused_fields(view)}, use.problems)
     try:
         return scenario.validate(DASHBOARD, sampling=use.sampling), ""
     except InvalidInput as problem:
@@ -74,8 +74,8 @@ def draw_apart(
 
     `place` is of its own where another one may stand on the page.
     """
-    why = why or (state.use.why if state.use is not None else "")
-    words = apart(scenario, visit.current().mine, why)
+    why = why or (state.use.needs if state.use is not None else "")
+    words = apart(scenario, visit.current().visit_scenario, why)
     if not words:
         return
     # Beside the words: a row of its own would push the figure off a laptop's first screen.
@@ -198,7 +198,7 @@ HIDDEN_NAMES = {
 def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
     """Draw what a page's link can hide, and the size of its type: at first as it is shown here."""
     now = teaching.current()
-    without = None if state.use is None else state.use.without
+    without = None if state.use is None else state.use.unused_fields
     hidden = teaching.listed(now.hide)
     hide = st.pills(
         "Hide",

@@ -21,7 +21,7 @@ ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell about so soon
 FIRST_BAR_SECONDS = 0.3
 # No value has this key. Streamlit ends a run at any of its calls, and to look for a value is the
 # one that shows nothing.
-ASKED = "asked_for_another_run"
+STOP_POINT = "asked_for_another_run"
 
 
 def cached_cell(cell: Cell) -> Outcome:
@@ -36,7 +36,7 @@ def stopper() -> Callable[[], None]:
 
     def ask() -> None:
         if pace.due():
-            st.session_state.get(ASKED)
+            st.session_state.get(STOP_POINT)
 
     return ask
 
@@ -50,10 +50,10 @@ def run(growth: Curves | Growth) -> Iterator[str]:
     with TURNS.run() as turn:
         left, goes_on = "", True
         while goes_on:
-            while not turn.come():
+            while not turn.wait_for_slice():
                 yield left or f"{growth.so_far}, waiting for a turn"
             with asked_between_steps(ask):
-                goes_on = growth.work(turn.over)
+                goes_on = growth.work(turn.is_over)
             turn.hand_on()
             left = f"{growth.so_far}, about {growth.seconds_left:.0f} s left"
             yield left if goes_on else growth.so_far
@@ -63,8 +63,8 @@ def run_here(scenario: Scenario) -> tuple[Outcome, ...]:
     """Run a study in the middle of a page, and say how far it is."""
     place, pace, result = st.empty(), Pace(FIRST_BAR_SECONDS), Result(scenario)
     result.take_known()
-    for told in run(Growth(result)):
+    for progress_words in run(Growth(result)):
         if pace.due():
-            place.progress(result.finished / result.cells, told)
+            place.progress(result.finished / result.cells, progress_words)
     place.empty()
     return result.outcomes

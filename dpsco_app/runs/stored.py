@@ -29,7 +29,7 @@ MOST_STUDIES = 1000
 LONGEST_TEXT = 2000  # characters of a remark in a file
 MOST_REMARKS = 50
 # What can be drawn: nothing is sampled for it, so that only what the page computes counts.
-SHOWN = Limits(
+DISPLAY_LIMITS = Limits(
     n=LIBRARY.n,
     d=5000,
     elements=LIBRARY.elements,
@@ -55,8 +55,8 @@ class Shelf:
         Raises `InvalidInput` if it is no results file, or holds no study.
         """
         with self._opened() as store:
-            most = f"a results file with at most {MOST_STUDIES:,} studies"
-            require(store.count() <= MOST_STUDIES, "file", most, f"{self.name}, which has more")
+            must = f"a results file with at most {MOST_STUDIES:,} studies"
+            require(store.count() <= MOST_STUDIES, "file", must, f"{self.name}, which has more")
             scenarios = tuple(as_controls(scenario) for scenario in store.scenarios())
             unreadable = len(store.unknown())
         require(bool(scenarios), "file", "one that holds a study", self.name)
@@ -67,7 +67,7 @@ class Shelf:
         require_showable(scenario)
         if isinstance(self.source, bytes):
             return self._read(scenario)
-        return list(_kept(self, scenario, _state(self.source)))
+        return list(_served_outcomes(self, scenario, _state(self.source)))
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
         with self._opened() as store:
@@ -75,8 +75,8 @@ class Shelf:
         try:
             return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
         except NOT_OURS as problem:
-            ours = "file must be a results file of this program"
-            raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
+            must = "file must be a results file of this program"
+            raise StoreError(f"{must}, got file={self.name}, which is damaged.") from problem
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
@@ -113,12 +113,12 @@ def served() -> Shelf | None:
 
 def require_showable(scenario: Scenario) -> None:
     """Raise `InvalidInput` if a study is too large even to be shown."""
-    scenario.validate(SHOWN, sampling=False)
-    for name, value, most in (
+    scenario.validate(DISPLAY_LIMITS, sampling=False)
+    for name, value, limit in (
         ("seed", scenario.seed, LARGEST_SEED),
-        ("the number of cells", scenario.cells, SHOWN.cells),
+        ("the number of cells", scenario.cells, DISPLAY_LIMITS.cells),
     ):
-        require(value <= most, name, f"at most {most:,} for {SHOWN.where}", f"{value:,}")
+        require(value <= limit, name, f"at most {limit:,} for {DISPLAY_LIMITS.where}", f"{value:,}")
     require(bool(scenario.methods), "methods", "at least one", "none")
 
 
@@ -155,8 +155,8 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
 
 def _can_be_made(outcome: Outcome, point: Scenario) -> bool:
     values = dict(outcome.changes)
-    known = values.pop("method", METHOD_SLUGS[0]) in METHOD_SLUGS
-    if not known or values.keys() & {"methods", "axis", "grid"}:
+    is_known_method = values.pop("method", METHOD_SLUGS[0]) in METHOD_SLUGS
+    if not is_known_method or values.keys() & {"methods", "axis", "grid"}:
         return False
     try:
         Scenario.from_dict(values, point)
@@ -177,7 +177,9 @@ def _newest(path: Path) -> Path:
 
 
 @lru_cache(maxsize=2)
-def _kept(shelf: Shelf, scenario: Scenario, state: tuple[int, ...]) -> tuple[Outcome, ...]:
+def _served_outcomes(
+    shelf: Shelf, scenario: Scenario, state: tuple[int, ...]
+) -> tuple[Outcome, ...]:
     """Return the outcomes of a served study, read once for all visitors while it stays as it is."""
     return tuple(shelf._read(scenario))
 

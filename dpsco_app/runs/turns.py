@@ -33,34 +33,34 @@ class Turns:
         self._lock = Lock()
         self._queue: list[Turn] = []
         self._drawing: dict[object, float] = {}  # since when, of every page that is being drawn
-        self._last = 0.0  # when the last slice began
-        self._mine = local()
+        self._slice_start = 0.0  # when the last slice began
+        self._local = local()
 
     @contextmanager
     def first_figure(self) -> Iterator[None]:
         """Whoever opened or changed a page waits for its figure, until it is `drawn`."""
-        token = self._mine.token = object()
+        token = self._local.token = object()
         self._drawing[token] = time.monotonic()
         try:
             yield
         finally:
             self._drawing.pop(token, None)
 
-    def drawn(self) -> None:
+    def end_drawing(self) -> None:
         """Say that this thread's page has its figure: what it does from now on can wait."""
-        self._drawing.pop(getattr(self._mine, "token", None), None)
+        self._drawing.pop(getattr(self._local, "token", None), None)
 
     def give_way(self) -> None:
         """Wait a moment while others wait for a figure: what comes is not looked at yet."""
-        self.drawn()
-        until = time.monotonic() + GIVE_WAY_SECONDS
-        while self.figures() and time.monotonic() < until:
+        self.end_drawing()
+        deadline = time.monotonic() + GIVE_WAY_SECONDS
+        while self.figures() and time.monotonic() < deadline:
             time.sleep(LOOK_SECONDS)
 
     @contextmanager
     def run(self) -> Iterator["Turn"]:
         """Yield the turn of one run, which is given back at its end."""
-        self.drawn()
+        self.end_drawing()
         turn = Turn(self)
         try:
             yield turn
@@ -68,27 +68,29 @@ class Turns:
             turn.leave()
 
     @property
-    def taken(self) -> bool:
+    def is_contested(self) -> bool:
         """Whether somebody else waits: for a figure, or for the turn of a run."""
-        own = getattr(self._mine, "token", None)
-        return len(self._queue) > self._slots or self.figures(own)
+        token = getattr(self._local, "token", None)
+        return len(self._queue) > self._slots or self.figures(token)
 
-    def figures(self, own: object = None) -> bool:
+    def figures(self, exempt_token: object = None) -> bool:
         """Whether a page, but for one's `own`, waits for its figure."""
-        now = time.monotonic()
-        others = (began for token, began in self._drawing.copy().items() if token is not own)
-        return any(now - began < DRAWING_SECONDS for began in others)
+        present = time.monotonic()
+        other_starts = (
+            began for token, began in self._drawing.copy().items() if token is not exempt_token
+        )
+        return any(present - began < DRAWING_SECONDS for began in other_starts)
 
     def enter(self, turn: "Turn") -> bool:
         """Put a run into the queue, or find it there; whether it is its turn to compute."""
         with self._lock:
             if turn not in self._queue:
                 self._queue.append(turn)
-            now = time.monotonic()
-            waits = self.figures() and now - self._last < SHARE_SECONDS
+            present = time.monotonic()
+            waits = self.figures() and present - self._slice_start < SHARE_SECONDS
             if waits or self._queue.index(turn) >= self._slots:
                 return False
-            self._last = now
+            self._slice_start = present
             return True
 
     def go(self, turn: "Turn") -> None:
@@ -106,17 +108,17 @@ class Turn:
         self._began = 0.0
         self._left = SLICE_SECONDS  # seconds of the slice
 
-    def come(self) -> bool:
+    def wait_for_slice(self) -> bool:
         """Wait for a moment at most; whether it is this run's turn now."""
-        until = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + WAIT_SECONDS
         while not self._turns.enter(self):
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 return False
             time.sleep(LOOK_SECONDS)
         self._began = time.monotonic()
         return True
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the run is to show what it has, and to come again.
 
         Its slice is used up, or somebody waits for a figure, or it has not shown itself for long.

@@ -43,7 +43,7 @@ class Curves:
         self.limits, self.runs_all = limits, runs_all
         self.result: Result | None = None  # what the last run has given
         self.refused = ""  # why the present settings cannot run
-        self.now, self.view, self.others = BASE, ADDRESS.default, Beside()
+        self.scenario, self.view, self.companions = BASE, ADDRESS.default, Beside()
         self._allowed = BASE  # the last scenario that can be drawn
         self._passed = set[Scenario]()  # what these limits have allowed in this visit
         self._previous: Result | None = None  # what stays until enough of `result` has run
@@ -53,34 +53,34 @@ class Curves:
 
     # -- what is set --------------------------------------------------------------------------
 
-    def settle(self, scenario: Scenario, view: View, *, asked: bool) -> None:
+    def settle(self, scenario: Scenario, view: View, *, is_requested: bool) -> None:
         """Take over the settings, and decide what is run and shown of them.
 
         A run goes on where they stay as they are, and ends where they change. What has run before
         is shown at once; anything else is run if that is `asked` for.
         """
-        self.now, self.view = scenario, view
+        self.scenario, self.view = scenario, view
         self._is_going = self.is_running  # what has come to its end goes on no more
-        self.refused, pair = self._asked(scenario)
+        self.refused, pair = self._runnable(scenario)
         if pair is not None:  # it is of the right kind, be it too large or not
             self._allowed = scenario
         if self.refused or pair is None:
             self._is_going = False
             return
-        self.others = pair
+        self.companions = pair
         self._passed.add(scenario)
-        asked |= self.runs_all
+        is_requested |= self.runs_all
         if not self._is_shown:
-            scenarios = scenario, *self.others.scenarios
+            scenarios = scenario, *self.companions.scenarios
             # A panel that goes, or comes back, is of runs that are drawn already.
             is_there = self.result is not None and {*scenarios} <= {*self.result.scenarios}
             # What has run before waits for no button.
-            asked = asked or (not is_there and all(map(has_run, scenarios)))
-            if not asked and not is_there:
+            is_requested = is_requested or (not is_there and all(map(has_run, scenarios)))
+            if not is_requested and not is_there:
                 self._is_going = False
                 return
             self._begin()
-        self._is_going = asked or self._is_going
+        self._is_going = is_requested or self._is_going
 
     def _begin(self) -> None:
         """Make the result of the settings, with what the one before holds of its scenarios."""
@@ -88,19 +88,19 @@ class Curves:
             self._previous is None or self.result.complete or self.result.can_be_drawn
         ):
             self._previous = self.result
-        second, overlay = self.others.second, self.others.overlay
-        previous = self.result or Result(self.now)
+        second_scenario, overlay = self.companions.second, self.companions.overlay
+        previous = self.result or Result(self.scenario)
         self.result = Result(
-            self.now,
-            previous.part_of(self.now).outcomes,
-            beside=None if second is None else previous.part_of(second),
-            role=self.others.role,
+            self.scenario,
+            previous.part_of(self.scenario).outcomes,
+            second_panel=None if second_scenario is None else previous.part_of(second_scenario),
+            role=self.companions.role,
             overlay=None if overlay is None else previous.part_of(overlay),
         )
         self.result.take_known()
         self._growth = None
 
-    def beside(self, scenario: Scenario) -> Beside:
+    def companions_of(self, scenario: Scenario) -> Beside:
         """Return what is run beside a scenario.
 
         Unless somebody asks, the hardest case is run only where that is quick, and allowed.
@@ -126,26 +126,28 @@ class Curves:
 
     def nearest(self) -> tuple[str, Any] | None:
         """Return the smallest change of one field that is allowed, if there is any."""
-        return nearest_allowed(self.now, self.limits, lambda s: self.beside(s).scenarios)
+        return nearest_allowed(
+            self.scenario, self.limits, lambda s: self.companions_of(s).scenarios
+        )
 
     def work_of(self, scenario: Scenario) -> Cost | None:
         """Return the work of other settings, without what has run; None where they cannot run."""
-        refused, pair = self._asked(scenario)
+        refused, pair = self._runnable(scenario)
         return None if refused or pair is None else estimate((scenario, *pair.scenarios))
 
-    def _asked(self, scenario: Scenario) -> tuple[str, Beside | None]:
+    def _runnable(self, scenario: Scenario) -> tuple[str, Beside | None]:
         """Return why a scenario cannot run, and what runs beside it; None where it is invalid."""
         if scenario in self._passed and has_run(scenario):
-            pair = self.beside(scenario)
+            pair = self.companions_of(scenario)
             if all(map(has_run, pair.scenarios)):
                 return "", pair
         pairs: list[Beside] = []
 
-        def others(one: Scenario) -> tuple[Scenario, ...]:
-            pairs.append(self.beside(one))
+        def companions(candidate: Scenario) -> tuple[Scenario, ...]:
+            pairs.append(self.companions_of(candidate))
             return pairs[0].scenarios
 
-        refused = refusal(scenario, self.limits, others) or none_chosen(scenario)
+        refused = refusal(scenario, self.limits, companions) or none_chosen(scenario)
         return refused, next(iter(pairs), None)
 
     # -- how it runs --------------------------------------------------------------------------
@@ -153,8 +155,8 @@ class Curves:
     @property
     def _is_shown(self) -> bool:
         """Whether the result is that of the present settings."""
-        others = self.others.second, self.others.overlay
-        return self.result is not None and self.result.shows(self.now, *others)
+        companions = self.companions.second, self.companions.overlay
+        return self.result is not None and self.result.shows(self.scenario, *companions)
 
     @property
     def is_running(self) -> bool:
@@ -163,8 +165,10 @@ class Curves:
     @property
     def is_read_only(self) -> bool:
         """Whether the controls hold a stored study that is too large to be run here."""
-        is_stored = self.result is not None and self.now == self._stored == self.result.scenario
-        return is_stored and bool(refusal(self.now, self.limits))
+        is_stored = (
+            self.result is not None and self.scenario == self._stored == self.result.scenario
+        )
+        return is_stored and bool(refusal(self.scenario, self.limits))
 
     def cancel(self) -> None:
         self._is_going = False
@@ -237,7 +241,7 @@ class Curves:
         if self.refused or self.result is None:
             return None
         if is_old:
-            return estimate((self.now, *self.others.scenarios))
+            return estimate((self.scenario, *self.companions.scenarios))
         return None if self.result.complete else estimate(self.result.scenarios)
 
     def front(
@@ -249,12 +253,12 @@ class Curves:
         if self.view.panel == "second" and has_room:
             studies = studies[-1:]
         # Where there is room for one panel, the table has both.
-        one = len(studies) - 1 if self.view.panel == "second" else 0
-        only = None if has_room else one
+        panel_index = len(studies) - 1 if self.view.panel == "second" else 0
+        only_panel = None if has_room else panel_index
         waiting = self._waiting(result, whole, is_old=is_old)
         reason = "" if waiting else because
         return front_screen(
-            studies, self.view, theme, only, before=is_old, waiting=waiting, because=reason
+            studies, self.view, theme, only_panel, before=is_old, waiting=waiting, because=reason
         )
 
     def _waiting(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:
@@ -268,23 +272,29 @@ class Curves:
         cells = 0 if left is None else left.cells
         begins = left is not None and left.seconds < moment.LIVE_SECONDS
         measures = self.is_running or begins
-        return waiting_words(result.scenario, self.now, cells, measures=measures)
+        return waiting_words(result.scenario, self.scenario, cells, measures=measures)
 
     def _studies(self, result: Result) -> tuple[Study, ...]:
         """Return the panels: what has been measured, between the bounds of what ran."""
-        scenario, over, second = result.scenario, result.overlay, result.beside
-        pinned = None if over is None else Study(scenario=over.scenario, outcomes=over.outcomes)
-        first = Study(
+        scenario, overlay, second_result = result.scenario, result.overlay, result.beside
+        pinned = (
+            None if overlay is None else Study(scenario=overlay.scenario, outcomes=overlay.outcomes)
+        )
+        first_study = Study(
             scenario=scenario,
             outcomes=result.outcomes,
             role="hardest" if has_hardest_law(scenario) else "own",
             overlay=pinned,
         )
-        if second is not None and result.role == "data":
-            other = second.scenario
-            role: Role = "hardest" if has_hardest_law(other) else "own"
-            shown = Study(scenario=other, outcomes=second.outcomes, role=role)
-            return (replace(shown, overlay=replace(first, overlay=None)),)
-        if second is None or self.view.panel == "first":
-            return (first,)
-        return first, Study(scenario=second.scenario, outcomes=second.outcomes, role=result.role)
+        if second_result is not None and result.role == "data":
+            scenario_of_data = second_result.scenario
+            role: Role = "hardest" if has_hardest_law(scenario_of_data) else "own"
+            study_of_data = Study(
+                scenario=scenario_of_data, outcomes=second_result.outcomes, role=role
+            )
+            return (replace(study_of_data, overlay=replace(first_study, overlay=None)),)
+        if second_result is None or self.view.panel == "first":
+            return (first_study,)
+        return first_study, Study(
+            scenario=second_result.scenario, outcomes=second_result.outcomes, role=result.role
+        )

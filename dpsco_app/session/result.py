@@ -26,14 +26,14 @@ class Result:
         scenario: Scenario,
         outcomes: Iterable[Outcome] = (),
         *,
-        beside: Result | None = None,  # the result of the second panel
+        second_panel: Result | None = None,  # the result of the second panel
         role: Role = "hardest",  # what the second panel was when it was asked for
         overlay: Result | None = None,  # the pinned run, which is drawn into the first panel
     ) -> None:
-        self.scenario, self.beside, self.role, self.overlay = scenario, beside, role, overlay
-        parts = {"shown": self, "beside": beside, "pinned": overlay}
-        self.named = {name: part for name, part in parts.items() if part is not None}
-        self.parts = tuple(self.named.values())
+        self.scenario, self.beside, self.role, self.overlay = scenario, second_panel, role, overlay
+        parts = {"shown": self, "beside": second_panel, "pinned": overlay}
+        self.parts_by_name = {name: part for name, part in parts.items() if part is not None}
+        self.parts = tuple(self.parts_by_name.values())
         self.scenarios = tuple(part.scenario for part in self.parts)
         self.cells = sum(one.cells for one in self.scenarios)
         # A run of a page that is stopped goes on for a moment beside the one that has taken its
@@ -78,11 +78,14 @@ class Result:
         )
 
     def shows(
-        self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
+        self,
+        scenario: Scenario,
+        second_scenario: Scenario | None = None,
+        overlay: Scenario | None = None,
     ) -> bool:
         """Whether it is that of a scenario, with just these beside it."""
         companions = (None if p is None else p.scenario for p in (self.beside, self.overlay))
-        return (self.scenario, *companions) == (scenario, second, overlay)
+        return (self.scenario, *companions) == (scenario, second_scenario, overlay)
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""

@@ -19,9 +19,9 @@ class Use:
 
     # the nearest scenario that the page can show
     fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
-    why: str = ""  # what the page needs, where that is not the visit's scenario
+    needs: str = ""  # what the page needs, where that is not the visit's scenario
     sampling: bool = True  # whether the page draws samples, of limited size
-    without: tuple[str, ...] = ()  # fields that mean nothing on the page
+    unused_fields: tuple[str, ...] = ()  # fields that mean nothing on the page
     problems: tuple[str, ...] = PROBLEM_SLUGS  # slugs of the problems that the page is about
 
 
@@ -36,22 +36,24 @@ class Page(Address[V]):
 class Scenarios:
     """What the visit is about, and which pages show something else."""
 
-    def __init__(self, first: Mapping[str, Scenario] | None = None) -> None:
+    def __init__(self, page_scenarios: Mapping[str, Scenario] | None = None) -> None:
         """`first` is what single pages show as long as nobody has chosen anything."""
-        self.mine = BASE
-        self._apart: dict[str, Scenario] = dict(first or {})
-        self._unchosen = set(self._apart)  # the pages that are apart, and nobody has said so
+        self.visit_scenario = BASE
+        self._page_scenarios: dict[str, Scenario] = dict(page_scenarios or {})
+        self._unchosen = set(
+            self._page_scenarios
+        )  # the pages that are apart, and nobody has said so
 
-    def shown(self, page: Page[Any]) -> Scenario:
+    def scenario_for(self, page: Page[Any]) -> Scenario:
         """Return what a page shows: what was set there alone, or what is nearest to the visit's."""
-        return self._apart.get(page.name) or self._nearest(page)
+        return self._page_scenarios.get(page.name) or self._nearest(page)
 
     def take(self, scenario: Scenario, page: str) -> None:
         """Make a scenario that of the visit, and of every page that nobody has set apart."""
         for name in {page, *self._unchosen}:
             self.show_here(None, name)
         self._unchosen.clear()
-        self.mine = in_order(scenario)
+        self.visit_scenario = in_order(scenario)
 
     def begin(self, scenario: Scenario, page: str) -> None:
         """Show a scenario on a page that nobody has chosen: as at the beginning of a visit."""
@@ -61,36 +63,42 @@ class Scenarios:
     def show_here(self, scenario: Scenario | None, page: str) -> None:
         """Set what one page shows; without a scenario, what is nearest to the visit's."""
         if scenario is None:
-            self._apart.pop(page, None)
+            self._page_scenarios.pop(page, None)
         else:
-            self._apart[page] = in_order(scenario)
+            self._page_scenarios[page] = in_order(scenario)
 
     def is_apart(self, page: str) -> bool:
-        return page in self._apart
+        return page in self._page_scenarios
 
-    def follow(self, now: Scenario, page: Page[Any]) -> None:
+    def follow(self, controls: Scenario, page: Page[Any]) -> None:
         """Take over what has been changed in a page's controls, and is allowed there.
 
         A field in which the page shows the visit's value changes for the whole visit, any other one
         for this page alone.
         """
-        before, own = self.shown(page), self.mine
+        scenario_before, visit_before = self.scenario_for(page), self.visit_scenario
         is_unchosen = page.name in self._unchosen
         changed = {
-            name: getattr(now, name)
+            name: getattr(controls, name)
             for name in NAMES
-            if getattr(now, name) != getattr(before, name)
-            and (is_unchosen or getattr(before, name) == getattr(own, name))
+            if getattr(controls, name) != getattr(scenario_before, name)
+            and (is_unchosen or getattr(scenario_before, name) == getattr(visit_before, name))
         }
-        mine = replace(own, **changed)
+        visit_scenario = replace(visit_before, **changed)
         try:
-            self.mine = mine if mine == now else mine.validate(DASHBOARD, sampling=False)
+            self.visit_scenario = (
+                visit_scenario
+                if visit_scenario == controls
+                else visit_scenario.validate(DASHBOARD, sampling=False)
+            )
         except InvalidInput:  # it fits the page's other values only
-            self.mine = own
-        self.show_here(None if now == self._nearest(page) else now, page.name)
+            self.visit_scenario = visit_before
+        self.show_here(None if controls == self._nearest(page) else controls, page.name)
 
     def _nearest(self, page: Page[Any]) -> Scenario:
-        return in_order(page.use.fit(self.mine) if page.use is not None else self.mine)
+        return in_order(
+            page.use.fit(self.visit_scenario) if page.use is not None else self.visit_scenario
+        )
 
 
 def in_order(scenario: Scenario) -> Scenario:

@@ -25,7 +25,7 @@ class Screen:
     front: FrontScreen  # headline, figure and table
     result: Result  # what has run of all panels, those that are not drawn among them
     view: View
-    now: Scenario  # what the controls say
+    current_scenario: Scenario  # what the controls say
     refused: str  # why that cannot run, in one sentence; empty if it can
     is_empty: bool  # whether nothing has run yet, and nothing may
     is_old: bool  # whether all that is shown is of a run before the last change
@@ -51,8 +51,8 @@ class Screen:
     @property
     def runs_by_itself(self) -> bool:
         """Whether what the controls ask for is so little work that it waits for no button."""
-        asked = self.is_old and not self.is_running and self.left is not None
-        return asked and self.left is not None and self.left.seconds < LIVE_SECONDS
+        waits_for_runs = self.is_old and not self.is_running and self.left is not None
+        return waits_for_runs and self.left is not None and self.left.seconds < LIVE_SECONDS
 
     @property
     def is_complete(self) -> bool:
@@ -61,7 +61,7 @@ class Screen:
     @property
     def allowed(self) -> Scenario | None:
         """What the controls say, where that can run."""
-        return None if self.refused else self.now
+        return None if self.refused else self.current_scenario
 
     @cached_property
     def cards(self) -> tuple[Question, ...]:
@@ -95,19 +95,19 @@ class Screen:
     @property
     def status(self) -> str:
         """How many runs there are, and what is left to do."""
-        done, every = f"{self.finished:,}", f"{self.cells:,}"
+        finished, cells = f"{self.finished:,}", f"{self.cells:,}"
         if self.is_running:
-            return f"{done} of {every} runs"
+            return f"{finished} of {cells} runs"
         if self.is_old and self.left is None:
             return "These settings cannot be run"
         if self.is_old and self.left is not None:
             return f"Settings changed: {self.left.cells:,} runs, {in_seconds(self.left.seconds)}"
         if self.finished == self.cells:
             seconds = sum(o.seconds for part in self.result.parts for o in part.outcomes)
-            return f"{done} runs in {seconds:.2g} s"
+            return f"{finished} runs in {seconds:.2g} s"
         if self.left is None:
-            return f"Stored: {done} of {every} runs"
-        return f"Stopped at {done} of {every} runs; {in_seconds(self.left.seconds)} left"
+            return f"Stored: {finished} of {cells} runs"
+        return f"Stopped at {finished} of {cells} runs; {in_seconds(self.left.seconds)} left"
 
 
 def in_seconds(seconds: float) -> str:

@@ -33,7 +33,7 @@ NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
 FREE = ("methods", "grid", "seed")  # fields that no other one follows
 UNSET = Scenario()  # the values of fields that have had none yet
 CURVES: Page[View] = Page(name="explore", default=ADDRESS.default, lists=ADDRESS.lists, use=Use())
-NOWHERE = Page(name="", default=PageView())  # before a page is opened, and between two
+NO_PAGE = Page(name="", default=PageView())  # before a page is opened, and between two
 
 
 class Session:
@@ -46,13 +46,13 @@ class Session:
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
         self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
-        self.page: Page[Any] = NOWHERE  # the page that is shown
+        self.page: Page[Any] = NO_PAGE  # the page that is shown
         self.views: dict[str, PageView] = {}  # what each page shows, that was opened
         self._wrong: dict[str, list[str]] = {}  # what is wrong in the addresses of the pages
         self.scenario = links.BASE  # what the controls of the page say, be it allowed or not
         self._hidden: dict[str, Any] = {}  # the last values of fields that others may hide
         self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
-        self._last = links.BASE, ADDRESS.default  # the last settings that were allowed
+        self._last_allowed = links.BASE, ADDRESS.default  # the last settings that were allowed
         self.because = ""  # what the last change does, in words
         # Whether the data are the hardest known, whatever these are at other settings.
         self._wants_hardest = False
@@ -60,9 +60,9 @@ class Session:
     # -- the visit ----------------------------------------------------------------------------
 
     @property
-    def mine(self) -> Scenario:
+    def visit_scenario(self) -> Scenario:
         """The scenario of the visit."""
-        return self.scenarios.mine
+        return self.scenarios.visit_scenario
 
     @property
     def view(self) -> View:
@@ -113,15 +113,15 @@ class Session:
         self.views[page.name] = view
         self._load()
         self._wrong[page.name] = [*problems, *also_wrong]
-        self._settle(asked=True)
+        self._settle(is_requested=True)
 
     def leave(self) -> None:
         """Leave the page that is shown: what it could not show is not kept."""
-        self._turn_to(NOWHERE)
+        self._turn_to(NO_PAGE)
 
     def _turn_to(self, page: Page[Any]) -> None:
         self.page = page
-        self.scenario = self.scenarios.shown(page)
+        self.scenario = self.scenarios.scenario_for(page)
 
     def look(self, page: Page[Any], view: PageView) -> None:
         """Change what a page shows beside the scenario."""
@@ -177,10 +177,10 @@ class Session:
 
     def choose(self, field: str, value: float) -> str:
         """Set a field from the figure: the others fit it where it asks for other algorithms."""
-        after: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
-        if level_of(after) != level_of(self.scenario):
+        moved_scenario: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
+        if level_of(moved_scenario) != level_of(self.scenario):
             return self.change(field, value)
-        self._take(after)
+        self._take(moved_scenario)
         return ""
 
     def show(self, scenario: Scenario) -> None:
@@ -210,14 +210,14 @@ class Session:
         value = getattr(self.scenario, field)
         return value or self._hidden[field] if field in BUDGET else value
 
-    def _take(self, scenario: Scenario, *, asked: bool = False) -> None:
+    def _take(self, scenario: Scenario, *, is_requested: bool = False) -> None:
         """Follow the controls of the page, as far as what they say is allowed."""
         self.scenario = scenario = in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
         self.because = ""
         if self.page.name == CURVES.name:
-            self._settle(asked=asked)
+            self._settle(is_requested=is_requested)
         elif self.page.use is not None:
             try:
                 scenario.validate(self.curves.limits, sampling=self.page.use.sampling)
@@ -227,7 +227,7 @@ class Session:
 
     def _load(self) -> None:
         """Put what the page shows into its controls."""
-        self.scenario = self.scenarios.shown(self.page)
+        self.scenario = self.scenarios.scenario_for(self.page)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -243,24 +243,24 @@ class Session:
         self._hidden |= {name: value for name, value in values.items() if value}
 
     def _of_notion(self, scenario: Scenario, notion: str) -> Scenario:
-        kept = self._hidden
+        values = self._hidden
         if notion == "zcdp":
-            return replace(scenario, epsilon=None, delta=None, rho=kept["rho"])
-        delta = 0.0 if notion == "pure" else kept["delta"]
-        return replace(scenario, epsilon=kept["epsilon"], delta=delta, rho=None)
+            return replace(scenario, epsilon=None, delta=None, rho=values["rho"])
+        delta = 0.0 if notion == "pure" else values["delta"]
+        return replace(scenario, epsilon=values["epsilon"], delta=delta, rho=None)
 
     # -- the curves ---------------------------------------------------------------------------
 
     def press_run(self) -> None:
         self.forgive()
-        self._settle(asked=True)
+        self._settle(is_requested=True)
 
     def cancel(self) -> None:
         self.curves.cancel()
 
     def start(self, scenario: Scenario) -> None:
         """Put a scenario into the controls and run it."""
-        self._take(scenario, asked=True)
+        self._take(scenario, is_requested=True)
         self._begin_anew()
 
     def start_preset(self, preset: Preset) -> None:
@@ -294,39 +294,39 @@ class Session:
         """Run cells until `is_over` says so, one at least; return whether there are more."""
         return self.curves.work(is_over)
 
-    def _settle(self, *, asked: bool = False) -> None:
+    def _settle(self, *, is_requested: bool = False) -> None:
         if self.page.name != CURVES.name:
             return
         scenario, view = self.scenario, self.view
-        self.curves.settle(scenario, view, asked=asked)
+        self.curves.settle(scenario, view, is_requested=is_requested)
         if not self.curves.refused:
             self.scenarios.follow(scenario, self.page)
-            self._last = scenario, view
+            self._last_allowed = scenario, view
 
     @property
     def address(self) -> dict[str, str]:
         """The parameters of a link to the last settings of the curves that were allowed."""
-        scenario, view = self._last
+        scenario, view = self._last_allowed
         return links.query(scenario) | ADDRESS.to_query(view)
 
     def screen(self, theme: Theme) -> Screen:
         """Return all that the page of the curves shows now, in a theme."""
         curves = self.curves
         result, is_old = curves.result_to_draw()
-        now = curves.result or result
+        running_result = curves.result or result
         return Screen(
             front=curves.front(theme, result, is_old=is_old, because=self.because),
             result=result,
             view=self.view,
-            now=self.scenario,
+            current_scenario=self.scenario,
             refused=curves.refused,
             is_empty=curves.result is None,
             is_old=is_old,
             is_running=curves.is_running,
             is_read_only=bool(curves.refused) and curves.is_read_only,
             has_room=theme.size.several,
-            finished=now.finished,
-            cells=now.cells,
+            finished=running_result.finished,
+            cells=running_result.cells,
             left=curves.left(is_old=is_old),
             address=self.address,
             wrong=self.wrong,
@@ -337,5 +337,5 @@ def _in_range(scenario: Scenario) -> Scenario:
     """Bring a value back that another one has put out of its range."""
     if not scenario.offset:  # the middle of any set
         return scenario
-    known = offered("offset", scenario, scenario.offset)
-    return scenario if scenario.offset in known else replace(scenario, offset=known[-1])
+    offsets = offered("offset", scenario, scenario.offset)
+    return scenario if scenario.offset in offsets else replace(scenario, offset=offsets[-1])

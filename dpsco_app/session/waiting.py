@@ -6,16 +6,16 @@ from dpsco_core.scenario import Scenario
 CANNOT = "These settings cannot be run."
 
 
-def waiting_words(ran: Scenario, now: Scenario, runs: int, *, measures: bool) -> str:
+def waiting_words(scenario_run: Scenario, scenario: Scenario, runs: int, *, measures: bool) -> str:
     """Return that a setting is not measured yet, or that its runs are under way or begin now."""
-    there = _there(ran, now)
+    setting_words = _setting_words(scenario_run, scenario)
     if measures:
-        return f"Measuring {runs:,} run{'s' * (runs != 1)}{there} …"
-    return f"Not measured yet{there}."
+        return f"Measuring {runs:,} run{'s' * (runs != 1)}{setting_words} …"
+    return f"Not measured yet{setting_words}."
 
 
-def _there(ran: Scenario, now: Scenario) -> str:
-    changes = differences(ran, now)
+def _setting_words(scenario_run: Scenario, scenario: Scenario) -> str:
+    changes = differences(scenario_run, scenario)
     if len(changes) != 1:
         return " at these settings" if changes else ""
     (change,) = changes

@@ -55,8 +55,8 @@ class Guard:
         if kind not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        given = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
-        host, origin = given.get("host", ""), given.get("origin")
+        request_headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
+        host, origin = request_headers.get("host", ""), request_headers.get("origin")
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -125,14 +125,14 @@ def is_own(origin: str | None, host: str) -> bool:
         return True
     if hostname(origin, "netloc") == host:
         return True
-    known = {hostname(name) for name in _named_origins()}
+    allowed_hosts = {hostname(name) for name in _named_origins()}
     if is_manually_set("browser.serverAddress"):
-        known.add(st.get_option("browser.serverAddress"))
+        allowed_hosts.add(st.get_option("browser.serverAddress"))
     # A page of another program on the visitor's own machine, whatever its port, is another site:
     # only where the dashboard itself is at such a name are its other names its own.
     if hostname(f"//{host}") in LOOPBACK and _port(f"//{host}") == _port(origin):
-        known.update(LOOPBACK)
-    return hostname(origin) in known
+        allowed_hosts.update(LOOPBACK)
+    return hostname(origin) in allowed_hosts
 
 
 def _port(address: str) -> int | None:

@@ -26,9 +26,9 @@ class Signpost:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Replace Streamlit's page where its address names no page; pass all else on."""
-        asked = scope.get("path", "").removeprefix(_base()).strip("/")
-        is_page = asked in ("", *PLACES) and asked != EXPLORE
-        if scope["type"] != "http" or is_page or asked.endswith(".html"):
+        slug = scope.get("path", "").removeprefix(_base()).strip("/")
+        is_page = slug in ("", *PLACES) and slug != EXPLORE
+        if scope["type"] != "http" or is_page or slug.endswith(".html"):
             await self._app(scope, receive, send)
             return
         is_lost = False
@@ -40,7 +40,7 @@ class Signpost:
                 is_lost = message["status"] == 200 and kind.startswith(b"text/html")
                 if is_lost:
                     query = scope.get("query_string", b"").decode("latin-1")
-                    await _answer(asked, query)(scope, receive, send)
+                    await _answer(slug, query)(scope, receive, send)
             if not is_lost:
                 await send(message)
 
@@ -56,14 +56,14 @@ def _base() -> str:
     return f"/{path}" if path else ""
 
 
-def _answer(asked: str, query: str) -> Response:
-    if asked == EXPLORE:  # the front page has no path of its own
+def _answer(slug: str, query: str) -> Response:
+    if slug == EXPLORE:  # the front page has no path of its own
         return RedirectResponse(f"{_base()}/{'?' * bool(query)}{query}")
-    return HTMLResponse(lost_page(asked), status_code=404)
+    return HTMLResponse(lost_page(slug), status_code=404)
 
 
-def lost_page(asked: str) -> str:
-    """Return the page that says what was asked for, and where the other pages are."""
+def lost_page(requested: str) -> str:
+    """Return the page that says which page was requested, and where the other pages are."""
     links = "".join(
         f'<li><a href="{_base()}/{"" if slug == EXPLORE else quote(slug)}">{escape(name)}</a></li>'
         for slug, name in MENU.items()
@@ -78,6 +78,6 @@ def lost_page(asked: str) -> str:
         "ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 0; } "
         "a { color: inherit; } @media (prefers-color-scheme: dark) "
         f"{{ body {{ color: {INK[1]}; background: {PAGE[1]}; }} }}</style>\n</head>\n<body>\n"
-        f"<h1>The dashboard has no page “{escape(shorten(asked))}”.</h1>\n"
+        f"<h1>The dashboard has no page “{escape(shorten(requested))}”.</h1>\n"
         f"<p>These are its pages:</p>\n<ul>{links}</ul>\n</body>\n</html>\n"
     )

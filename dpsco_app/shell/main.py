@@ -27,13 +27,13 @@ from dpsco_app.shell.places import menu_style, place
 from dpsco_app.shell.style import PAGE, shared_style
 
 TITLE = "DP-SCO Explorer"
-ABOUT = (
+ABOUT_TEXT = (
     f"**{TITLE}**\n\nDifferentially private stochastic convex optimization: what privacy costs on "
     "heavy-tailed data."
 )
-HERE = Path(__file__).resolve().parents[1]
-ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
-MARK = (HERE / "assets" / "mark.svg").read_text(encoding="utf-8")
+PACKAGE = Path(__file__).resolve().parents[1]
+ICONS = (PACKAGE.parent / "assets" / "icon.png", PACKAGE / "assets" / "icon.png")  # checkout, wheel
+MARK = (PACKAGE / "assets" / "mark.svg").read_text(encoding="utf-8")
 DRAW = {
     "learn": learn.page,
     "explore": explore.page,
@@ -59,7 +59,7 @@ def main() -> None:
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
         layout="wide",
         initial_sidebar_state=teaching.SIDEBAR_WIDTH if mode.large else "auto",
-        menu_items={"About": ABOUT},
+        menu_items={"About": ABOUT_TEXT},
     )
     st.html(shared_style(dark=is_dark()))
     st.logo(MARK.replace(INK[0], INK[is_dark()]), size="medium")

@@ -46,28 +46,30 @@ class PageState(Page[V]):
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def parameters(self) -> tuple[str, ...]:
         return self.names if self.use is None else (*self.names, *FIELDS)
 
     # -- the address ------------------------------------------------------------------------
 
     def address(
-        self, view: V, scenario: Scenario | None = None, more: Mapping[str, str] | None = None
+        self, view: V, scenario: Scenario | None = None, parameters: Mapping[str, str] | None = None
     ) -> str:
         """Return the address of a view, with `more` parameters that all pages know."""
-        query = urlencode(self.to_query(view, scenario) | dict(more or {}), safe=",")
+        query = urlencode(self.to_query(view, scenario) | dict(parameters or {}), safe=",")
         page = (st.context.url or "").split("?")[0]
         return f"{page}?{query}" if query else page
 
     # -- the widgets ------------------------------------------------------------------------
 
-    def put(self, view: V) -> None:
+    def fill_widgets(self, view: V) -> None:
         """Put a view into the widgets' state."""
         st.session_state[PRESENT] = ""
         for name in self.names:
             value = getattr(view, name)
-            kept = [part for part in value.split(",") if part] if name in self.lists else value
-            st.session_state[self.key(name)] = kept
+            widget_value = (
+                [part for part in value.split(",") if part] if name in self.lists else value
+            )
+            st.session_state[self.key(name)] = widget_value
         st.session_state[PRESENT] = self.name
 
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
@@ -75,7 +77,7 @@ class PageState(Page[V]):
         session = visit.current()
         view = replace(self.current(), **changes)
         session.look(self, view)
-        self.put(view)
+        self.fill_widgets(view)
         if scenario and self.use is not None:
             session.show_here(self.use.fit(replace(session.scenario, **scenario)))
 
@@ -84,9 +86,9 @@ class PageState(Page[V]):
         values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             values[name] = ",".join(values[name])
-        known = cast(V, visit.current().views.get(self.name, self.default))
-        if all(getattr(known, name) == value for name, value in values.items()):
-            return known
+        view = cast(V, visit.current().views.get(self.name, self.default))
+        if all(getattr(view, name) == value for name, value in values.items()):
+            return view
         return replace(self.default, **values).validate()
 
     def suit(self, view: V, scenario: Scenario) -> V:
@@ -94,7 +96,7 @@ class PageState(Page[V]):
         fitted = self.fit_view(view, scenario)
         if fitted != view:
             visit.current().views[self.name] = fitted
-            self.put(fitted)
+            self.fill_widgets(fitted)
         return fitted
 
     def restore(self) -> list[str]:
@@ -104,7 +106,7 @@ class PageState(Page[V]):
         page has not put into them is missing.
         """
         state, session = st.session_state, visit.current()
-        query = {k: v for k, v in st.query_params.to_dict().items() if k in self.known}
+        query = {k: v for k, v in st.query_params.to_dict().items() if k in self.parameters}
         is_whole = state.get(PRESENT) == self.name and all(
             self.key(name) in state for name in self.names
         )
@@ -113,11 +115,11 @@ class PageState(Page[V]):
         is_open = session.page.name == self.name
         is_way_back = state.get(visit.WAY_BACK, False)
         is_new = query != state.get(f"{self.name}_written")
-        if not is_open or (is_new and (is_way_back or not self._late(query))):
+        if not is_open or (is_new and (is_way_back or not self._is_outdated(query))):
             session.open(self, query, self._unknown(), is_whole=is_way_back)
             state[f"{self.name}_written"] = query
             state[f"{self.name}_opening"] = not is_open
-            self.put(cast(V, session.views[self.name]))
+            self.fill_widgets(cast(V, session.views[self.name]))
         else:
             session.look(self, self.current())
         if is_way_back:
@@ -137,7 +139,7 @@ class PageState(Page[V]):
         verb = "is no setting" if len(unread) == 1 else "are no settings"
         return [f"{', '.join(map(shorten, unread))} {verb} of this page."] if unread else []
 
-    def _late(self, query: dict[str, str]) -> bool:
+    def _is_outdated(self, query: dict[str, str]) -> bool:
         """Whether the browser names an address because it has not heard of a newer one.
 
         The page had it until a moment ago, and either a control was moved or it is what the page

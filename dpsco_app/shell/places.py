@@ -13,7 +13,7 @@ from dpsco_app.shell.style import menu_mark
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
     """Return the page of a slug: to be run if `draw` is given, otherwise to be linked to."""
     return st.Page(
-        draw or _elsewhere,
+        draw or _no_page,
         title=PLACES[slug],
         url_path=slug,
         default=slug == EXPLORE,
@@ -21,10 +21,10 @@ def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
     )
 
 
-def menu_style(shown: str) -> str:
+def menu_style(slug: str) -> str:
     """Return the style that marks in the menu the place of a view, which has no entry there."""
-    owner = next((next(iter(views)) for views in VIEWS if shown in views), shown)
-    if shown in MENU or owner not in MENU:
+    owner = next((next(iter(views)) for views in VIEWS if slug in views), slug)
+    if slug in MENU or owner not in MENU:
         return ""
     end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
     return f"<style>{menu_mark(end)}</style>"
@@ -36,8 +36,8 @@ def draw_views(slug: str) -> None:
         return
     (views,) = (views for views in VIEWS if slug in views)
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="views"):
-        for other, name in views.items():
-            st.page_link(place(other), label=name)
+        for view_slug, name in views.items():
+            st.page_link(place(view_slug), label=name)
 
 
 def link_to(
@@ -54,5 +54,5 @@ def link_to(
     st.page_link(place(slug), label=label, icon=icon, help=help, query_params=query or {})
 
 
-def _elsewhere() -> None:
+def _no_page() -> None:
     raise AssertionError("This page is only linked to from here.")

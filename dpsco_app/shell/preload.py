@@ -22,7 +22,7 @@ SERVER = (
     'location.origin + location.pathname.replace(/[^/]*$/, "") }'
 )
 PACKED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
-BELOW = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
+PAGE_PATHS = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
 
 
 class Preload:
@@ -34,10 +34,10 @@ class Preload:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hold a page back until it is whole, and send it with more; pass all else on."""
         path = scope.get("path", "")
-        if scope["type"] != "http" or path not in ("/", *BELOW) or scope["method"] != "GET":
+        if scope["type"] != "http" or path not in ("/", *PAGE_PATHS) or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        more = links() if path == "/" else f"<script>{SERVER}</script>".encode()
+        injected = links() if path == "/" else f"<script>{SERVER}</script>".encode()
         start: Message = {}
         body = bytearray()
 
@@ -48,10 +48,10 @@ class Preload:
             body.extend(message.get("body", b""))
             if message.get("more_body"):
                 return
-            page = bytes(body).replace(b"</head>", more + b"</head>", 1)
-            given = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
+            page = bytes(body).replace(b"</head>", injected + b"</head>", 1)
+            headers = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
             length = (b"content-length", str(len(page)).encode())
-            start["headers"] = [*given, length]
+            start["headers"] = [*headers, length]
             await send(start)
             await send({"type": "http.response.body", "body": page})
 

@@ -14,7 +14,7 @@ from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_app.runs.stored import ENVIRONMENT, served
-from dpsco_app.shell.main import HERE
+from dpsco_app.shell.main import PACKAGE
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
@@ -48,17 +48,19 @@ def offer(study: str | None) -> None:
 
 def entry() -> Path:
     """Return the script that Streamlit runs: app.py in a checkout, its copy in a wheel."""
-    checkout = HERE.parent / "app.py"
-    return checkout if checkout.exists() else HERE / "entry.py"
+    checkout = PACKAGE.parent / "app.py"
+    return checkout if checkout.exists() else PACKAGE / "entry.py"
 
 
 def warm_up() -> None:
     """Run one trial of the first page's panels, and draw them, to load what loads on first use."""
     scenario = replace(DEFAULT.scenario, trials=1)
-    own, hard = Study(scenario=scenario), hardest(scenario)
-    bare = (own,) if hard is None else (own, Study(scenario=hard, role="hardest"))
-    for study in bare:
+    own_study, hard = Study(scenario=scenario), hardest(scenario)
+    unmeasured = (own_study,) if hard is None else (own_study, Study(scenario=hard, role="hardest"))
+    for study in unmeasured:
         cost(study.scenario)
-    studies = tuple(replace(s, outcomes=tuple(map(run_cell, cells(s.scenario)))) for s in bare)
+    studies = tuple(
+        replace(s, outcomes=tuple(map(run_cell, cells(s.scenario)))) for s in unmeasured
+    )
     front_screen(studies, View(), Theme())
     summary(frame(studies[0].outcomes))  # the tables below

@@ -20,7 +20,7 @@ HIDE, TYPE = "hide", "type"
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
 SIDEBAR_WIDTH = 360  # pixels, for large type
-HELD, WRONG = "teaching", "teaching_wrong"
+MODE_KEY, WRONG = "teaching", "teaching_wrong"
 
 CONTROLS = "hidden_controls"  # the place of the controls while the sidebar is hidden
 # Name -> what it hides, as selectors of the style sheet: by the keys, or what these begin or end
@@ -52,22 +52,22 @@ ANYWHERE = ("nav", "details", "export")
 
 
 def parts_on(
-    hidden: Collection[str], without: Collection[str] | None, *, has_presets: bool = False
+    hidden: Collection[str], missing_fields: Collection[str] | None, *, has_presets: bool = False
 ) -> list[str]:
     """Return what the link of a page offers to hide: what the page has, and what is hidden now.
 
     `without` are the fields that have no control there; None if the page has no sidebar at all.
     """
-    here = {*hidden, *ANYWHERE, *["presets"] * has_presets}
-    if without is not None:
-        here |= {"sidebar", "fine-print"}
-        here |= {title.lower() for title, own in GROUPS.items() if {*own} - {*without}}
-    return [name for name in PARTS if name in here]
+    offered = {*hidden, *ANYWHERE, *["presets"] * has_presets}
+    if missing_fields is not None:
+        offered |= {"sidebar", "fine-print"}
+        offered |= {title.lower() for title, own in GROUPS.items() if {*own} - {*missing_fields}}
+    return [name for name in PARTS if name in offered]
 
 
 def _all_known(name: str, value: str) -> None:
-    for one in listed(value):
-        one_of(name, one, tuple(PARTS))
+    for part in listed(value):
+        one_of(name, part, tuple(PARTS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ def take() -> Teaching:
     teaching, problems = current(), list[str]()
     if query:
         teaching, problems = replace(ADDRESS, default=teaching).from_query(query)
-    st.session_state[HELD] = teaching
+    st.session_state[MODE_KEY] = teaching
     if query != ADDRESS.to_query(teaching):
         st.session_state[WRONG] = problems
     return teaching
@@ -137,8 +137,8 @@ def wrong() -> list[str]:
 
 
 def current() -> Teaching:
-    kept: Teaching = st.session_state.get(HELD, Teaching())
-    return kept
+    mode: Teaching = st.session_state.get(MODE_KEY, Teaching())
+    return mode
 
 
 def style(teaching: Teaching) -> str:

@@ -21,7 +21,7 @@ from dpsco_app.shell.names import PLACES
 
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
 
-SEEN = "window_seen"
+SIZE_KEY = "window_seen"
 LOW, LOWEST = "window_low", 800  # pixels: a window below that has lower figures
 KEY = "window"
 ARRIVED = "explore_arrived"
@@ -29,9 +29,9 @@ ARRIVED = "explore_arrived"
 
 def size() -> Size:
     """Return the size of the page: as the browser said, or as it calls itself."""
-    seen: Size | None = st.session_state.get(SEEN)
-    if seen is not None:
-        return seen
+    reported_size: Size | None = st.session_state.get(SIZE_KEY)
+    if reported_size is not None:
+        return reported_size
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
     return "compact" if phone else "wide"
 
@@ -47,7 +47,7 @@ def watch(
     """Listen to the page's width and theme: it runs again where it needs other figures."""
 
     def see() -> None:
-        st.session_state[SEEN] = st.session_state[KEY]["size"]
+        st.session_state[SIZE_KEY] = st.session_state[KEY]["size"]
         st.session_state[LOW] = st.session_state[KEY]["low"]
 
     component("window", html="")(

@@ -17,7 +17,7 @@ from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
 from dpsco_core.scenario import Scenario
 
-WITHOUT = ("grid", "rho")  # what a link alone can set
+LINK_FIELDS = ("grid", "rho")  # what a link alone can set
 SMALL = ("slider", "choice", "whole")
 
 
@@ -26,35 +26,37 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
 
     `lead` is the best algorithm of those that have run.
     """
-    shown = [name for name, known in ALL_CONTROLS.items() if known.shown(scenario)]
+    visible = [name for name, known in ALL_CONTROLS.items() if known.is_shown(scenario)]
     open_ones = front_fields(scenario)
     areas = slider_areas(scenario, theme) if view.card == "sliders" else {}
     front = [
-        _one(name, scenario, theme, lead, areas.get(name, ""))
+        _control(name, scenario, theme, lead, areas.get(name, ""))
         for name in open_ones
-        if name in shown
+        if name in visible
     ]
-    rest = [name for name in shown if name not in (*open_ones, *WITHOUT)]
-    more = [_one(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL]
+    rest = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
+    folded = [
+        _control(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL
+    ]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
-    more += [
+    folded += [
         _select("Beside your data, show", AGAINST, seconds, view.against),
         _select("Draw", MEASURE, measures, view.measure),
     ]
     return (
-        f"{''.join(front)}<details id='more'><summary>More settings</summary>{''.join(more)}"
+        f"{''.join(front)}<details id='more'><summary>More settings</summary>{''.join(folded)}"
         "</details>"
     )
 
 
-def _one(field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = "") -> str:
-    known, value = ALL_CONTROLS[field], getattr(scenario, field)
-    label = text(known.label, scenario)
-    match widget(known):
+def _control(field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = "") -> str:
+    control, value = ALL_CONTROLS[field], getattr(scenario, field)
+    label = text(control.label, scenario)
+    match widget(control):
         case "slider":
             values = offered(field, scenario, value)
-            words = text(known.plain, scenario)
+            words = text(control.plain, scenario)
             return slider(label, field, values, values.index(value), words, area)
         case "slugs":
             return _methods(label, scenario, theme, lead)
@@ -74,7 +76,7 @@ def slider(
     label: str,
     field: str,
     values: Sequence[float],
-    at: int,
+    position: int,
     words: str = "",
     area: str = "",
 ) -> str:
@@ -84,12 +86,12 @@ def slider(
     """
     texts = [number_text(value) for value in values]
     attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
-    about = f"<small>{escape(words)}</small>" if words else ""
+    explanation = f"<small>{escape(words)}</small>" if words else ""
     return (
         f"<div class='slider'><label for='field-{field}'>{escape(label)}</label>"
-        f"<output for='field-{field}'>{texts[at]}</output>{about}{area}"
+        f"<output for='field-{field}'>{texts[position]}</output>{explanation}{area}"
         f"<input type='range' id='field-{field}' data-field='{field}' min='0' "
-        f"max='{len(values) - 1}' step='1' value='{at}' aria-valuetext='{texts[at]}' "
+        f"max='{len(values) - 1}' step='1' value='{position}' aria-valuetext='{texts[position]}' "
         f'data-values="{attributes[0]}" data-texts="{attributes[1]}">'
         "</div>"
     )
@@ -110,8 +112,8 @@ def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: st
 
 def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     """Return the algorithms as boxes to tick, each with the mark and the colour of its line."""
-    known = listed(scenario)
-    names = short_names(known)
+    slugs = listed(scenario)
+    names = short_names(slugs)
 
     def chip(slug: str) -> str:
         chosen = " checked" if slug in scenario.methods else ""
@@ -121,11 +123,11 @@ def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
             f"<i aria-hidden='true'>{SIGNS[symbol_of(slug)]}</i>{escape(names[slug])}</label>"
         )
 
-    chosen = "".join(chip(slug) for slug in known if slug in scenario.methods)
-    others = [slug for slug in known if slug not in scenario.methods]
-    more = "".join(map(chip, others))
-    rest = f"<details id='others'><summary>+ {len(others)} more</summary>{more}</details>"
-    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if others else ''}</fieldset>"
+    chosen = "".join(chip(slug) for slug in slugs if slug in scenario.methods)
+    unchosen = [slug for slug in slugs if slug not in scenario.methods]
+    hidden_chips = "".join(map(chip, unchosen))
+    rest = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
+    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if unchosen else ''}</fieldset>"
     summary = f"<span>{escape(label)}</span> {escape(methods_text(scenario, lead))}"
     return f"<details id='algorithms'><summary>{summary}</summary>{box}</details>"
 

@@ -49,16 +49,17 @@ def steps(view: LessonsView) -> str:
     at = steps.index(shown)
     ways = (("Back", steps[at - 1 : at]), ("Next", steps[at + 1 : at + 2]))
     buttons = "".join(
-        f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(to)}' "
-        f"title='{escape(''.join(map(name_of, to)))}'{'' if to else ' disabled'}>{way}</button>"
-        for way, to in ways
+        f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(target)}' "
+        f"title='{escape(''.join(map(name_of, target)))}'"
+        f"{'' if target else ' disabled'}>{way}</button>"
+        for way, target in ways
     )
     return f"<select id='lesson-step' aria-label='Step'>{options}</select>{buttons}"
 
 
-def choices(lesson: Lesson, given: Answer | None) -> str:
+def choices(lesson: Lesson, answer: Answer | None) -> str:
     """Return the answers to choose from as HTML; each says its number in `data-answer`."""
-    chosen = {given: " checked"}
+    chosen = {answer: " checked"}
     boxes = "".join(
         f"<label><input type='radio' name='answer' id='answer-{i}' data-answer='{i}'"
         f"{chosen.get(key, '')}>{escape(text)}</label>"

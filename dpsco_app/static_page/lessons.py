@@ -101,8 +101,8 @@ class Lessons:
         """Take over a prediction, the number of one of the answers, and run its lesson."""
         require(slug in SLUGS, "lesson", "the name of a lesson", slug)
         answers = BY_SLUG[slug].answers
-        most = f"a number from 0 to {len(answers) - 1}"
-        require(0 <= answer < len(answers), "answer", most, answer)
+        must = f"a number from 0 to {len(answers) - 1}"
+        require(0 <= answer < len(answers), "answer", must, answer)
         self.path.predict(slug, answers[answer])
         self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
@@ -130,13 +130,15 @@ class Lessons:
 
     def _ask(self) -> None:
         """Note what is to be run: for the step that is shown first, then for the other answers."""
-        given, step = self.view.given(), self.view.lesson
-        own: list[Cell | Part] = [] if step == HAND_IN else work(BY_SLUG[step], before=True)
-        own += work(BY_SLUG[step]) if step in given else []
-        rest = [item for slug in given if slug != step for item in work(BY_SLUG[slug])]
-        every = dict.fromkeys([*own, *rest])
-        self.all, self._own = len(every), dict.fromkeys(own)
-        self.todo = [item for item in every if not self.results.has(item)]
+        answers, step = self.view.given(), self.view.lesson
+        items_of_step: list[Cell | Part] = (
+            [] if step == HAND_IN else work(BY_SLUG[step], before=True)
+        )
+        items_of_step += work(BY_SLUG[step]) if step in answers else []
+        rest = [item for slug in answers if slug != step for item in work(BY_SLUG[slug])]
+        every_item = dict.fromkeys([*items_of_step, *rest])
+        self.all, self._items_of_step = len(every_item), dict.fromkeys(items_of_step)
+        self.todo = [item for item in every_item if not self.results.has(item)]
         self._is_drawn = False
 
     # -- the runs ---------------------------------------------------------------------------
@@ -147,10 +149,10 @@ class Lessons:
 
     def step(self, seconds: float) -> bool:
         """Run for so long, one cell at least; return whether there is more."""
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         while self.todo:
             self.results.run(self.todo.pop(0))
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 break
         return bool(self.todo)
 
@@ -160,7 +162,7 @@ class Lessons:
 
     def _is_incomplete(self) -> bool:
         """Whether cells of the step that is shown are missing."""
-        return any(item in self._own for item in self.todo)
+        return any(item in self._items_of_step for item in self.todo)
 
     # -- what is drawn ----------------------------------------------------------------------
 
@@ -170,11 +172,11 @@ class Lessons:
         query = {"lesson": self.view.lesson} | VIEW.to_query(self.view)
         return urlencode(query, safe=",:")
 
-    def _measured(self, lesson: Lesson, *, before: bool) -> LessonEvidence | None:
+    def _measured(self, lesson: Lesson, *, is_before: bool) -> LessonEvidence | None:
         """Return what a lesson has measured, or shows before; None while cells are missing."""
-        if not all(map(self.results.has, work(lesson, before=before))):
+        if not all(map(self.results.has, work(lesson, before=is_before))):
             return None
-        return measure(lesson, self.results, before=before)
+        return measure(lesson, self.results, before=is_before)
 
     def answered(self, slug: str) -> Answered | None:
         """Return a lesson that was answered and has run."""
@@ -184,8 +186,10 @@ class Lessons:
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
         step, self._is_drawn = self.view.lesson, not self._is_incomplete()
-        made = self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
-        around = {
+        parts_of_step = (
+            self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
+        )
+        frame = {
             "lesson": step,
             "steps": parts.steps(self.view),
             "forget": bool(self.view.answers),
@@ -194,34 +198,34 @@ class Lessons:
             "status": self.status(),
             "done": not self.todo,
         }
-        shown: dict[str, Any] = plain(made | around)
-        return shown
+        values: dict[str, Any] = plain(parts_of_step | frame)
+        return values
 
     def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
         slug, words = lesson.slug, lesson.words
-        run, given = self.answered(slug), self.view.given()
-        evidence = self._measured(lesson, before=True) if run is None else run.evidence
+        run, answers = self.answered(slug), self.view.given()
+        evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
         finding = None if run is None else run.finding
         title = words.before if finding is None else finding.headline
-        charts, asked = [], None
+        charts, handle_data = [], None
         if evidence is not None:
-            shown = figures(lesson, evidence, title, done=run is not None)
-            places = zip(shown, heights(len(shown)), strict=True)
+            charts_shown = figures(lesson, evidence, title, done=run is not None)
+            places = zip(charts_shown, heights(len(charts_shown)), strict=True)
             charts = [_chart(figure, theme, height) for figure, height in places]
         if evidence is not None and lesson.numbers:
-            asked = handle(lesson, evidence, given.get(slug), finding)
-            asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
+            handle_data = handle(lesson, evidence, answers.get(slug), finding)
+            handle_data |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
         spots = None
         if evidence is not None and lesson.spots:
-            spots = choices_in_figure(lesson, given.get(slug), theme) | {"figure": FIGURE}
+            spots = choices_in_figure(lesson, answers.get(slug), theme) | {"figure": FIGURE}
         return {
             "head": head(step_name(slug), [title], [], theme),
             "figures": charts,
             "text": f"<p>{parts.prose(words.text)}</p>",
-            "choices": parts.choices(lesson, given.get(slug)),
-            "handle": asked,
+            "choices": parts.choices(lesson, answers.get(slug)),
+            "handle": handle_data,
             "spots": spots,
-            "predicted": None if slug not in given else lesson.answers.index(given[slug]),
+            "predicted": None if slug not in answers else lesson.answers.index(answers[slug]),
             "verdict": "" if run is None else parts.verdict(run),
             "reason": "" if run is None else parts.reason(lesson, self._follower),
             "links": parts.ways_on(lesson),
@@ -230,9 +234,9 @@ class Lessons:
         }
 
     def _hand_in(self, theme: Theme) -> dict[str, Any]:
-        done = self.all_answered()
+        answered = self.all_answered()
         return {
-            "head": head(HANDED_IN, [progress(done, self.view)], [], theme),
+            "head": head(HANDED_IN, [progress(answered, self.view)], [], theme),
             "figures": [],
             "text": "",
             "choices": "",
@@ -243,7 +247,7 @@ class Lessons:
             "reason": "",
             "links": "",
             "score": "",
-            "report": parts.handed_in(done, self.view),
+            "report": parts.handed_in(answered, self.view),
         }
 
     @property

@@ -86,7 +86,7 @@ class LivePage:
     def shown(self, view: str, width: float, *, dark: bool) -> str:
         """Return the screen of a view, for a place of so many pixels, as JSON."""
         if view != LESSONS:
-            return curves.shown(self.visit, curves.theme_of(width, dark=dark), view)
+            return curves.screen_json(self.visit, curves.theme_of(width, dark=dark), view)
         from dpsco_app.static_page.lessons import lesson_theme
 
         screen = self.lessons.screen(lesson_theme(width, dark=dark))

@@ -37,8 +37,8 @@ def cards(screen: Screen) -> str:
     )
     steps = [text for card in screen.cards for text in card.more if card.slug == chosen]
     listed = "".join(f"<li>{escape(text)}</li>" for text in steps[:STEPS])
-    more = "".join(f"<p>{escape(text)}</p>" for text in steps[STEPS:])
-    return f"<div class='cards'>{buttons}</div>" + f"<ol>{listed}</ol>{more}" * bool(steps)
+    later_steps = "".join(f"<p>{escape(text)}</p>" for text in steps[STEPS:])
+    return f"<div class='cards'>{buttons}</div>" + f"<ol>{listed}</ol>{later_steps}" * bool(steps)
 
 
 def records(screen: Screen, theme: Theme) -> str:

@@ -47,23 +47,23 @@ SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
 STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
 
 
-def places(scenario: Scenario, over: Sequence[str]) -> dict[str, list[float]]:
+def places(scenario: Scenario, fields: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of each slider: of the study's axis, and of one or two fields more.
 
     Raises `InvalidInput`.
     """
-    known = [name for name, field in TABLE.items() if field.grid and name != scenario.axis]
-    require(len(set(over)) == len(over) <= 2, "over", "one field, or two", ", ".join(over))
-    for name in over:
-        require(name in known, "over", f"one of {', '.join(known)}, and not the axis", name)
+    variable = [name for name, field in TABLE.items() if field.grid and name != scenario.axis]
+    require(len(set(fields)) == len(fields) <= 2, "over", "one field, or two", ", ".join(fields))
+    for name in fields:
+        require(name in variable, "over", f"one of {', '.join(variable)}, and not the axis", name)
     swept = {} if scenario.axis is None else {scenario.axis: list(scenario.grid)}
     return swept | {
-        name: sorted({*default_grid(name, scenario.geometry), _own(scenario, name)})
-        for name in over
+        name: sorted({*default_grid(name, scenario.geometry), _value_of(scenario, name)})
+        for name in fields
     }
 
 
-def _own(scenario: Scenario, name: str) -> float:
+def _value_of(scenario: Scenario, name: str) -> float:
     value: float = getattr(scenario, name)
     require(value is not None, "over", "a field that the study has", name)
     return value
@@ -82,21 +82,21 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
     seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
     for value in sliders[field]:  # a study a value; over its own axis the sliders only choose
         change: dict[str, Any] = {field: value}
-        shown = replace(scenario, **change)
+        varied = replace(scenario, **change)
         seconds += sum(
-            cost(s, exact=False).seconds for s in beside(shown, view.against, "").scenarios
+            cost(s, exact=False).seconds for s in beside(varied, view.against, "").scenarios
         )
-        seconds += cost(shown, exact=False).seconds
+        seconds += cost(varied, exact=False).seconds
     return seconds
 
 
-def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ALL_METHODS) -> str:
+def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = ALL_METHODS) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
     Without `over`: over the budget, or where that is the axis or not set, over the dimension, or
     where that is the axis, over the number of records.
     """
-    sliders = places(scenario, over or _usual(scenario))
+    sliders = places(scenario, fields or _usual(scenario))
     visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
     screens = []
     for values in itertools.product(*sliders.values()):
@@ -168,7 +168,7 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
             text(ALL_CONTROLS[name].label, scenario),
             name,
             values,
-            min(range(len(values)), key=lambda i: abs(values[i] - _own(scenario, name))),
+            min(range(len(values)), key=lambda i: abs(values[i] - _value_of(scenario, name))),
             text(ALL_CONTROLS[name].plain, scenario),
         )
         for name, values in sliders.items()
@@ -204,10 +204,10 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
 HEADS = ("Bound", "Kind", "Value", "Constant", "Statement", "Fails here because")
 
 
-def main(given: str) -> int:
+def main(arguments: str) -> int:
     """Run `dpsco page`, whose arguments come as JSON; return its exit status."""
     open_streams()
-    chosen = json.loads(given)
+    chosen = json.loads(arguments)
     try:
         extend.load(*chosen["own"])
         require_writable(chosen["out"])

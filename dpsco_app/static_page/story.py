@@ -29,13 +29,13 @@ VIEWS = {
 }
 
 
-def views(shown: str) -> str:
+def views(current_view: str) -> str:
     """Return the links between the views as HTML: they are called what the dashboard calls them."""
-    known = {slug: name for row in names.VIEWS for slug, name in row.items()}
-    current = {shown: " aria-current='page'"}
+    titles = {slug: name for row in names.VIEWS for slug, name in row.items()}
+    current = {current_view: " aria-current='page'"}
     return "".join(
-        f"<a href='{to}' data-view='{slug}'{current.get(slug, '')}>{escape(known[slug])}</a>"
-        for slug, to in VIEWS.items()
+        f"<a href='{address}' data-view='{slug}'{current.get(slug, '')}>{escape(titles[slug])}</a>"
+        for slug, address in VIEWS.items()
     )
 
 
@@ -58,9 +58,9 @@ def story_parts() -> dict[str, str]:
 
 def story_data() -> dict[str, Any]:
     """Return the steps and what they are drawn from, with the colours of both themes."""
-    told = story(why())
+    steps = story(why())
     colours = {
         name: picture.picture_colours(Theme(dark=dark))
         for name, dark in (("light", False), ("dark", True))
     }
-    return {"data": scroll.scroll_data(told, dark=False, explore=EXPLORE), "colours": colours}
+    return {"data": scroll.scroll_data(steps, dark=False, explore=EXPLORE), "colours": colours}

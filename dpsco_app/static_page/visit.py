@@ -78,8 +78,8 @@ class Visit:
 
     def step(self, seconds: float) -> bool:
         """Run cells for so long, one at least; return whether there are more."""
-        until = time.monotonic() + seconds
-        return self.session.work(lambda: time.monotonic() > until)
+        deadline = time.monotonic() + seconds
+        return self.session.work(lambda: time.monotonic() > deadline)
 
     def due(self) -> bool:
         """Whether the figure is to grow."""
@@ -116,36 +116,36 @@ class Visit:
             "whose": whose(front.answer.small, theme),
             "notes": notes(screen),
         }
-        around = self._around(
-            theme, self.wrong, self.status(), done=not screen.is_running, lead=front.lead
+        frame = self._frame(
+            theme, self.wrong, self.status(), is_done=not screen.is_running, lead=front.lead
         )
-        return values | around
+        return values | frame
 
     def picture(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows where it shows the picture, as plain values."""
         wrong = [*self.session.wrong, *self.words]
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         try:
             scenario = fit(self.scenario).validate(self.session.curves.limits)
             remark = bold(apart(scenario, self.scenario, WHY))
-            made = {
+            values = {
                 "picture": picture.picture_data(scenario, dark=theme.dark),
                 "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),
                 "sample": escape(picture.sample_words(scenario)),
             }
         except InvalidInput as problem:
             wrong.append(str(problem))
-        return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
+        return values | self._frame(theme, wrong, PICTURE_LIVE, is_done=True)
 
-    def _around(
-        self, theme: Theme, wrong: list[str], status: str, *, done: bool, lead: str = ""
+    def _frame(
+        self, theme: Theme, wrong: list[str], status: str, *, is_done: bool, lead: str = ""
     ) -> dict[str, Any]:
         return {
             "address": self.address,
             "controls": controls(self.scenario, self.session.view, theme, lead),
             "wrong": wrong,
             "status": status,
-            "done": done,
+            "done": is_done,
         }
 
     def status(self) -> str:
@@ -162,7 +162,9 @@ class Visit:
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
         result, _ = self.session.curves.result_to_draw()
-        return runs_json({name: (p.scenario, p.outcomes) for name, p in result.named.items()})
+        return runs_json(
+            {name: (p.scenario, p.outcomes) for name, p in result.parts_by_name.items()}
+        )
 
     def python(self) -> str:
         result, _ = self.session.curves.result_to_draw()
@@ -192,7 +194,7 @@ def handled(visit: Visit, message: str) -> None:
             visit.words = [str(problem)]
 
 
-def shown(visit: Visit, theme: Theme, view: str = CURVES) -> str:
+def screen_json(visit: Visit, theme: Theme, view: str = CURVES) -> str:
     """Return the screen of a view as JSON."""
     screen = visit.picture(theme) if view == PICTURE else visit.screen(theme)
     return json.dumps(screen, ensure_ascii=False, allow_nan=False)

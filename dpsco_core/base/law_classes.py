@@ -91,7 +91,7 @@ SHIFTS = LawClass(
     worst="These data",
 )
 # Laws within a factor of this one, which an algorithm does not know exactly.
-NEAR = LawClass(
+NEARBY_SLOPES = LawClass(
     name="laws near this one",
     words="all distributions near that of these data",
     short="data near these",

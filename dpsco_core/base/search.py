@@ -104,14 +104,14 @@ def smallest_between(
     return place, lowest
 
 
-def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
+def best_count(value: Callable[[int], float], largest: int, *, what: str) -> int:
     """Return the number from 1 to `most` with the smallest value, for a function with one valley.
 
     It tries powers of two first, then bisects the interval around the best of them.
 
     Raises `NotApplicable` if no value is finite.
     """
-    grid = sorted({most, *(1 << k for k in range(most.bit_length()))})
+    grid = sorted({largest, *(1 << k for k in range(largest.bit_length()))})
     i = smallest(range(len(grid)), lambda k: value(grid[k]), what=what)
     low, high = grid[max(0, i - 1)], grid[min(len(grid) - 1, i + 1)]
     while high - low > 2:
@@ -121,7 +121,7 @@ def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
     return smallest(candidates, value, what=what)
 
 
-def least_count(works: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
+def least_count(works: Callable[[int], bool], low: int, high: int, largest: int) -> int | None:
     """Return the smallest number above `low` that works, if all larger ones do; None beyond `most`.
 
     `high` is doubled until it works; then the interval below it is bisected.
@@ -133,7 +133,7 @@ def least_count(works: Callable[[int], bool], low: int, high: int, most: int) ->
     """
     while not works(high):
         low, high = high, 2 * high
-        if high > most:
+        if high > largest:
             return None
     while high - low > 1:
         middle = (low + high) // 2

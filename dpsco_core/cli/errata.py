@@ -69,6 +69,6 @@ def _print_entry(entry: Erratum, as_json: bool) -> None:
     print(f"\n{finding.sentence}\n")
     lines = [[v if isinstance(v, str) else number(v) for v in row] for row in finding.rows]
     print(table(lines, list(finding.columns)))
-    if finding.inside:
+    if finding.is_in_range:
         conditions = "; ".join(condition for condition, _ in finding.conditions)
         print(f"\nInside the statement's range: {conditions}.")

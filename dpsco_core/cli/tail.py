@@ -46,12 +46,12 @@ def run_tail(chosen: argparse.Namespace) -> None:
 def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
     from dpsco_core.explain.columns.records import names_in_words, rows_in_words
 
-    blurs = [central_moment(values, 2) / math.sqrt(records.used) for values in records.values.T]
+    blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     notes = [f"note: {note}" for note in answer["notes"]]
     if records.is_single:
-        summary = f"{answer['column']}: {records.used:,} numbers, mean"
+        summary = f"{answer['column']}: {records.count:,} numbers, mean"
         return [f"{summary} {to_digits(answer['mean'], blurs[0])}", _tail_in_words(answer), *notes]
-    rows = rows_in_words(records.used, records.left_out, records.examples)
+    rows = rows_in_words(records.count, records.left_out, records.examples)
     return [
         f"{names_in_words(records.chosen)}: {rows}",
         *(
@@ -101,7 +101,7 @@ def _answer(records: "NumberRecords") -> dict[str, Any]:
         "column": records.chosen[0] if records.is_single else list(records.chosen),
         "columns": list(records.names),
         "kinds": dict(records.kinds),
-        "used": records.used,
+        "used": records.count,
         "left_out": records.left_out,
         "examples": [
             {"cell": unused.cell, "line": unused.line, "is_missing": unused.is_missing}

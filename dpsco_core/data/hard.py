@@ -302,11 +302,11 @@ class Hypercube(TwoPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        some = self.support
-        if some is not None:
-            fits = 1 <= some <= self.d and not (self.paired and some % 2)
+        support = self.support
+        if support is not None:
+            fits = 1 <= support <= self.d and not (self.paired and support % 2)
             must = f"from 1 to {self.d}" + ", and even for pairs" * self.paired
-            require(fits, "support", must, some)
+            require(fits, "support", must, support)
         require(0 <= self.centre < math.inf, "centre", "finite and at least 0", self.centre)
         if self.pattern is not None:
             is_valid = len(self.pattern) == self.d and set(self.pattern[: self.weight]) <= {-1, 1}
@@ -353,8 +353,12 @@ class Hypercube(TwoPoint):
     @property
     def mean_norm(self) -> float:
         """The largest l2 norm of a mean; pairs are orthogonal to the centre."""
-        own = super().mean_norm
-        return math.hypot(own, self._centre_norm) if self.paired else own + self._centre_norm
+        base_norm = super().mean_norm
+        return (
+            math.hypot(base_norm, self._centre_norm)
+            if self.paired
+            else base_norm + self._centre_norm
+        )
 
     @property
     def outermost_means(self) -> Vector:
@@ -372,8 +376,8 @@ class Hypercube(TwoPoint):
 
     @property
     def second_moment_trace(self) -> float:
-        known = super().second_moment_trace
-        return self.variance_trace + self.mean_norm**2 if self.centre > 0 else known
+        base_trace = super().second_moment_trace
+        return self.variance_trace + self.mean_norm**2 if self.centre > 0 else base_trace
 
     def record_moment(self, k: float) -> float:
         r"""Return :math:`(E\|X\|_2^k)^{1/k}`, or a bound on it where there is a centre."""
@@ -385,8 +389,12 @@ class Hypercube(TwoPoint):
         return spiked + self._centre_norm
 
     def raw_coordinate(self, k: float) -> float:
-        known = super().raw_coordinate(k)
-        return math.pow(math.pow(known, 1 / k) + self.centre, k) if self.centre > 0 else known
+        base_moment = super().raw_coordinate(k)
+        return (
+            math.pow(math.pow(base_moment, 1 / k) + self.centre, k)
+            if self.centre > 0
+            else base_moment
+        )
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
         means = super().draw_means(n, m, rng)

@@ -66,8 +66,8 @@ class Corners(TwoPoint):
 
     def draw(self, rng: np.random.Generator) -> Self:
         word: NDArray[np.int8] = np.full(self.d, 0 if self.signed else -1, dtype=np.int8)
-        place, up = int(rng.integers(self.d)), int(rng.integers(2))
-        word[place] = 1 if up or not self.signed else -1
+        place, is_positive = int(rng.integers(self.d)), int(rng.integers(2))
+        word[place] = 1 if is_positive or not self.signed else -1
         return replace(self, pattern=tuple(word.tolist()))
 
 
@@ -112,6 +112,6 @@ class SignBlocks(TwoPoint):
 
     def draw(self, rng: np.random.Generator) -> Self:
         word = np.zeros(self.d, dtype=np.int8)
-        first = GROUP_SIZE * int(rng.integers(max(1, self.d // GROUP_SIZE)))
-        word[first : first + self.weight] = 2 * rng.integers(0, 2, size=self.weight) - 1
+        start = GROUP_SIZE * int(rng.integers(max(1, self.d // GROUP_SIZE)))
+        word[start : start + self.weight] = 2 * rng.integers(0, 2, size=self.weight) - 1
         return replace(self, pattern=tuple(word.tolist()))

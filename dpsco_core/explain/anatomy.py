@@ -176,8 +176,8 @@ def clipped_plan(point: Scenario) -> tuple[Descent, float]:
 def method_descent(point: Scenario, method: str) -> Descent | None:
     """Return the steps of an optimiser that descends along full gradients; None for any other."""
     plan = planned(point, method)
-    own = plan.descent if isinstance(plan, DescentPlan) else None
-    return own if isinstance(own, Descent) and method_card(method).level == "item" else None
+    descent = plan.descent if isinstance(plan, DescentPlan) else None
+    return descent if isinstance(descent, Descent) and method_card(method).level == "item" else None
 
 
 def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> Vector:

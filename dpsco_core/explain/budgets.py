@@ -369,7 +369,7 @@ def allocated(steps: int, epsilon: float, delta: float) -> Allocated:
 def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP:
     """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
     _check_batch(batch, count)
-    return subsample(ApproxDP(epsilon=epsilon, delta=delta), drawn=batch, count=count)
+    return subsample(ApproxDP(epsilon=epsilon, delta=delta), batch_size=batch, count=count)
 
 
 def batched(epsilon: float, delta: float, batch: int, count: int, releases: int) -> float:
@@ -377,7 +377,7 @@ def batched(epsilon: float, delta: float, batch: int, count: int, releases: int)
     _check_batch(batch, count)
     whole("releases", releases, 1, MOST_RELEASES)
     rho = gaussian_rho(epsilon, delta)
-    return batched_gaussian_epsilon(rho, delta, drawn=batch, count=count, releases=releases)
+    return batched_gaussian_epsilon(rho, delta, batch_size=batch, count=count, releases=releases)
 
 
 def _check_batch(batch: int, count: int) -> None:

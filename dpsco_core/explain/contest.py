@@ -52,7 +52,7 @@ class Contest:
         return smallest_index(best)
 
     @cached_property
-    def shown(self) -> NDArray[np.intp]:
+    def winners(self) -> NDArray[np.intp]:
         """As `smallest`, but the number of methods where the best errs as much as `start`."""
         if self.start is None:
             return self.smallest
@@ -61,14 +61,14 @@ class Contest:
         return np.where(useless, len(self.methods), self.smallest)
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def has_value(self) -> NDArray[np.bool_]:
         """Which cells have been looked at."""
         return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
 
     def share(self, method: int, *, tied: bool = False) -> float:
         """Return in which share of the known cells a method is shown, or is so in a tie."""
-        best = np.equal(self.shown, method) & (self.ties | (not tied))
-        return float(best[self.known].mean()) if self.known.any() else 0.0
+        best = np.equal(self.winners, method) & (self.ties | (not tied))
+        return float(best[self.has_value].mean()) if self.has_value.any() else 0.0
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:

@@ -44,7 +44,9 @@ class RunPlane:
     # shape (2, d): orthonormal: towards the best parameter, and the direction in which the runs
     # spread most beside it. In dimension 1 the second is 0.
     axes: Vector
-    held: float  # the share of the runs' squared distances from the start that lies in the plane
+    share_in_plane: (
+        float  # the share of the runs' squared distances from the start that lies in the plane
+    )
 
     def project(self, points: Vector) -> Vector:
         """Return the coordinates in the plane, shape (..., 2), of points of shape (..., d)."""
@@ -141,7 +143,7 @@ def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
     axes = np.array([direction, second_direction])
     total = float((centred**2).sum())
     share = float(((centred @ axes.T) ** 2).sum()) / total if total else 1.0
-    return RunPlane(origin=origin, axes=axes, held=min(share, 1.0))
+    return RunPlane(origin=origin, axes=axes, share_in_plane=min(share, 1.0))
 
 
 def _widest(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:

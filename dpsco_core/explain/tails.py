@@ -36,7 +36,7 @@ class Tail:
     """What n numbers say of their tail."""
 
     count: int  # the numbers
-    used: int  # how many of the farthest the estimate rests on
+    tail_count: int  # how many of the farthest the estimate rests on
     shape: float  # its estimate there, one over the tail index; not above 0 for a light tail
     # how many of the farthest, rising, and the estimates that rest on so many
     farthest: tuple[int, ...]
@@ -61,7 +61,7 @@ class Tail:
         close = [
             index_of(shape)
             for k, shape in zip(self.farthest, self.shapes, strict=True)
-            if self.used <= 2 * k <= 4 * self.used
+            if self.tail_count <= 2 * k <= 4 * self.tail_count
         ]
         return min(*close, self.index), max(*close, self.index)
 
@@ -74,7 +74,7 @@ class Tail:
         """
         if self.shape > 1 / LIGHT:
             return "heavy"
-        largest = self.shape + CARE * (1 + max(self.shape, 0.0)) / math.sqrt(self.used)
+        largest = self.shape + CARE * (1 + max(self.shape, 0.0)) / math.sqrt(self.tail_count)
         return "light" if largest < 1 / HEAVY else "unclear"
 
     @property
@@ -203,7 +203,7 @@ def tail(values: Vector) -> Tail:
     share_above = float(np.mean(deviations[order[-tail_count:]] > 0))
     return Tail(
         count=n,
-        used=tail_count,
+        tail_count=tail_count,
         shape=dict(estimates)[tail_count],
         farthest=tuple(k for k, _ in estimates),
         shapes=tuple(shape for _, shape in estimates),

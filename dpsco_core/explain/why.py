@@ -48,7 +48,7 @@ class AtRadius:
 
     radius: float
     clipped: int  # how many of the records that are shown
-    moved: float  # by how much clipping moves the average of these
+    shift: float  # by how much clipping moves the average of these
     sampling: float
     bias: float
     noise: float
@@ -63,7 +63,7 @@ class Side:
     # half of the records lie within `middle` of the centre, and none lies beyond `farthest`
     middle: float
     farthest: float
-    shown: float  # the error of the average of the records that are shown
+    average_error: float  # the error of the average of the records that are shown
     plain: float  # the root mean square error of an average without clipping and noise
     best: AtRadius  # at the radius where the error is least
     later: float  # the price with `MANY` records of the same law
@@ -127,7 +127,7 @@ def side(p: float) -> Side:
         p=p,
         middle=float(np.median(lengths)),
         farthest=float(lengths.max()),
-        shown=float(np.linalg.norm(picture.plain - picture.mean)),
+        average_error=float(np.linalg.norm(picture.plain - picture.mean)),
         plain=_plain(p, SCENARIO.n),
         best=clipping(p, picture.best),
         later=parts(p, MANY_N, _draw_picture(p, MANY_N).best).error / _plain(p, MANY_N),
@@ -147,7 +147,7 @@ def clipping(p: float, radius: float) -> AtRadius:
     return AtRadius(
         radius=radius,
         clipped=int((np.linalg.norm(records, axis=1) > radius).sum()),
-        moved=float(np.linalg.norm(release - records.mean(axis=0))),
+        shift=float(np.linalg.norm(release - records.mean(axis=0))),
         sampling=math.sqrt(squares.sampling),
         bias=math.sqrt(squares.bias),
         noise=math.sqrt(squares.noise),

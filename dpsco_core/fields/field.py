@@ -43,7 +43,7 @@ class Field:
     label: Words  # the label of its control
     help: Words  # the tooltip of its control
     group: str  # the group of its control
-    shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
+    is_shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
     front: int = 0  # its place among the controls that are always open; 0 if folded away
     plain: Words = ""  # its plain words, beside its control
     name: str = ""  # its name in a list of differences, if it has no symbol

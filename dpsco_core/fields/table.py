@@ -152,7 +152,7 @@ class Fields:
         label="Privacy budget ε",
         plain="smaller is more private",
         help="Smaller is more private. Neighbours differ by replacing one record.",
-        shown=lambda s: s.rho is None,
+        is_shown=lambda s: s.rho is None,
         offered=(*series(-2, 1), 20),
         grid=(0.1, 0.2, 0.5, 1, 2, 5),
         sign=Sign(r"\varepsilon", "privacy budget", BUDGET_SIGN),
@@ -168,7 +168,7 @@ class Fields:
         label="Failure probability δ",
         plain="the chance that ε does not hold",
         help=r"The chance that the limit of $\varepsilon$ fails. Keep it well below $1/n$.",
-        shown=lambda s: s.rho is None and bool(s.delta),
+        is_shown=lambda s: s.rho is None and bool(s.delta),
         offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
         sign=Sign(r"\delta", "failure probability", DELTA_SIGN),
     )
@@ -186,7 +186,7 @@ class Fields:
         plain="smaller is more private",
         help=r"Zero-concentrated DP: $D_\alpha \le \rho\alpha$ for every order. "
         r"$\rho = \varepsilon\tanh(\varepsilon/2)$ is what $\varepsilon$-DP implies.",
-        shown=lambda s: s.rho is not None,
+        is_shown=lambda s: s.rho is not None,
         offered=series(-4, 1),
         sign=Sign(
             r"\rho",
@@ -227,7 +227,7 @@ class Fields:
         group="Fine print",
         label="Margin of the tail",
         help="Records have tail index p + margin: with p itself their p-th moment is infinite.",
-        shown=lambda s: catalogue.distribution_class(s.distribution).has_margin,
+        is_shown=lambda s: catalogue.distribution_class(s.distribution).has_margin,
         offered=(0.1, 0.2, 0.5, 1, 2, 5),
     )
     geometry: str = field(
@@ -252,7 +252,7 @@ class Fields:
         label="Exponent q of the norm",
         help=r"$\|w\|_q = (\sum_j |w_j|^q)^{1/q}$: q = 1 favours few large entries, q = 2 is the "
         "Euclidean norm, q = ∞ bounds the largest entry.",
-        shown=lambda s: s.geometry == "lq",
+        is_shown=lambda s: s.geometry == "lq",
         offered=(1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf),
         grid=(1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
         sign=Sign("q", "exponent of the norm", Q_SIGN),
@@ -282,7 +282,7 @@ class Fields:
         name="Norm of the truth",
         label=NORM_OF_TRUTH,
         help=WHERE_TRUTH_IS,
-        shown=has_offset,
+        is_shown=has_offset,
         offered=(0, 0.2, 0.5, 1, 2, 5, 10),
     )
     axis: str | None = field(
@@ -305,7 +305,7 @@ class Fields:
         group="Study",
         label="Values on the axis",
         help="Choose which values are run.",
-        shown=lambda s: s.axis is not None,
+        is_shown=lambda s: s.axis is not None,
     )
     trials: int = field(
         20,
@@ -362,7 +362,7 @@ class Fields:
         group="Data",
         label="What is scaled to 1",
         help=UNITS,
-        shown=lambda s: not catalogue.distribution_class(s.distribution).has_prior,
+        is_shown=lambda s: not catalogue.distribution_class(s.distribution).has_prior,
     )
     decay: float = field(
         0.0,
@@ -375,7 +375,7 @@ class Fields:
         symbol="a",
         label="Decay of the scales a",
         help=UNEQUAL_SCALES,
-        shown=lambda s: catalogue.law_can_decay(s.distribution, s.problem),
+        is_shown=lambda s: catalogue.law_can_decay(s.distribution, s.problem),
         offered=(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3),
         grid=(0, 0.25, 0.5, 0.75, 1, 1.5),
         linear=True,
@@ -394,7 +394,7 @@ class Fields:
         label="What a user's items have in common γ",
         plain="0: unrelated items, 1: the same item again",
         help=ALIKE_ITEMS,
-        shown=has_alike_items,
+        is_shown=has_alike_items,
         offered=(0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1),
         sign=Sign(r"\gamma", "share in common", ALIKE_SIGN),
     )

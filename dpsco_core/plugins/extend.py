@@ -162,8 +162,10 @@ def load_installed() -> None:
         except BaseException as problem:
             if isinstance(problem, KeyboardInterrupt):
                 raise
-            why = describe_error(problem, "")
-            raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
+            reason = describe_error(problem, "")
+            raise _refused(
+                "of packages that can be loaded", point.value, reason, GROUP
+            ) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
         addition = _checked(names, point.value)
         _check_slugs({point.value: addition})
@@ -179,21 +181,21 @@ def loaded() -> tuple[OwnFile, ...]:
 
 def code_for(slugs: Iterable[str]) -> str:
     """Return the lines by which a script gets the rows of `slugs` that are not built in, or ""."""
-    wanted = set(slugs)
+    slug_set = set(slugs)
     lines = [
-        f"extend.load({file.path!r})  # has {', '.join(sorted(wanted & set(own.slugs)))}\n"
-        for file, own in _files.items()
-        if wanted & set(own.slugs)
+        f"extend.load({file.path!r})  # has {', '.join(sorted(slug_set & set(addition.slugs)))}\n"
+        for file, addition in _files.items()
+        if slug_set & set(addition.slugs)
     ]
-    if any(wanted & set(own.slugs) for own in _packages.values()):
+    if any(slug_set & set(own.slugs) for own in _packages.values()):
         lines.append("extend.load_installed()\n")
     return "".join(lines)
 
 
 def digests(slugs: Iterable[str]) -> tuple[str, ...]:
     """Return the hashes of the files that rows of `slugs` come from: results change with them."""
-    wanted = set(slugs)
-    return tuple(file.digest for file, own in _files.items() if wanted & set(own.slugs))
+    slug_set = set(slugs)
+    return tuple(file.digest for file, own in _files.items() if slug_set & set(own.slugs))
 
 
 def is_added(slug: str) -> bool:
@@ -201,9 +203,9 @@ def is_added(slug: str) -> bool:
     return any(slug in own.slugs for own in (*_files.values(), *_packages.values()))
 
 
-def _refused(must: str, got: str, why: str, name: str = "with") -> InvalidInput:
-    why = shorten(" ".join(why.split()).rstrip("."))
-    return InvalidInput(f"{name} must be {must}, got {name}={got} ({why}).")
+def _refused(must: str, value: str, reason: str, name: str = "with") -> InvalidInput:
+    reason = shorten(" ".join(reason.split()).rstrip("."))
+    return InvalidInput(f"{name} must be {must}, got {name}={value} ({reason}).")
 
 
 def _checked(names: Mapping[str, Any], source: str) -> Addition:
@@ -220,9 +222,9 @@ def _checked(names: Mapping[str, Any], source: str) -> Addition:
         _demand(isinstance(bound, Bound), "BOUNDS", "objects of the class Bound", bound, source)
         _check_card(bound.card, source)
     for law in rows["DISTRIBUTIONS"]:
-        known = isinstance(law, type) and issubclass(law, ScaledLaw) and is_dataclass(law)
+        is_law = isinstance(law, type) and issubclass(law, ScaledLaw) and is_dataclass(law)
         must = "frozen dataclasses that extend ScaledLaw"
-        _demand(known and _has_card(law, Card), "DISTRIBUTIONS", must, law, source)
+        _demand(is_law and _has_card(law, Card), "DISTRIBUTIONS", must, law, source)
         missing = " and ".join(sorted(law.__abstractmethods__))
         _demand(not missing, "DISTRIBUTIONS", f"laws that define {missing}", law, source)
         _check_card(law.card, source)
@@ -245,8 +247,8 @@ def _guard(addition: Addition, path: str) -> None:
 
 def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
     if not condition:
-        got = getattr(value, "__name__", None) or type(value).__name__
-        raise InvalidInput(f"{name} must hold {must}, got {got} in {source}.")
+        class_name = getattr(value, "__name__", None) or type(value).__name__
+        raise InvalidInput(f"{name} must hold {must}, got {class_name} in {source}.")
 
 
 def _check_card(card: Any, source: str) -> None:
@@ -255,8 +257,8 @@ def _check_card(card: Any, source: str) -> None:
     for name, hint in get_type_hints(type(card)).items():
         value, must = getattr(card, name), ""
         if get_origin(hint) is Literal:
-            known = get_args(hint)
-            must = "" if value in known else f"one of {', '.join(known)}"
+            choices = get_args(hint)
+            must = "" if value in choices else f"one of {', '.join(choices)}"
         elif get_origin(hint) is tuple:
             good = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
             must = "" if good else "a tuple of text"
@@ -270,8 +272,8 @@ def _check_card(card: Any, source: str) -> None:
     for slug in getattr(card, "problems", ()):
         if slug not in catalogue.PROBLEM_SLUGS:
             must = f"of {', '.join(catalogue.PROBLEM_SLUGS)}"
-            got = f"{shorten(slug)} of {card.slug} in {source}"
-            raise InvalidInput(f"problems must be {must}, got problems={got}.")
+            misfit = f"{shorten(slug)} of {card.slug} in {source}"
+            raise InvalidInput(f"problems must be {must}, got problems={misfit}.")
 
 
 def _has_card(family: type, kind: type[Card]) -> bool:
@@ -296,18 +298,24 @@ def _check_method(family: Any, source: str) -> None:
                 f"{name} of a cost must be nanoseconds from 0 to 1e12, got {name}="
                 f"{shorten(repr(time))} of {family.card.slug} in {source}."
             )
-    known = getattr(family, "reads", None) in get_args(Reads)
-    _demand(known, "METHODS", f"classes that read {', '.join(get_args(Reads))}", family, source)
-    for name, must, why in (
+    has_known_reading = getattr(family, "reads", None) in get_args(Reads)
+    _demand(
+        has_known_reading,
+        "METHODS",
+        f"classes that read {', '.join(get_args(Reads))}",
+        family,
+        source,
+    )
+    for name, must, reason in (
         ("plan", ("setting",), "no method sees data before it releases"),
         ("release", ("records", "plan", "ledger", "rng"), "all noise goes through the ledger"),
     ):
-        given = inspect.signature(getattr(family, name)).parameters.values()
-        asked = [p.name for p in given if p.default is p.empty][1:]
-        if len(asked) != len(must):
+        parameters = inspect.signature(getattr(family, name)).parameters.values()
+        required = [p.name for p in parameters if p.default is p.empty][1:]
+        if len(required) != len(must):
             raise InvalidInput(
-                f"{name} must take {', '.join(must)} and nothing else, because {why}, got "
-                f"{name}({', '.join(asked)}) of {family.__name__} in {source}."
+                f"{name} must take {', '.join(must)} and nothing else, because {reason}, got "
+                f"{name}({', '.join(required)}) of {family.__name__} in {source}."
             )
     try:
         private = family.card.privacy != "none"

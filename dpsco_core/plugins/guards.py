@@ -26,14 +26,14 @@ from dpsco_core.problems.base import Setting
 FAILED = "failed"  # the name of the one term of a bound that cannot be evaluated
 # Draws of a coordinate that are compared with what a law says of it. No more than three of their
 # standard deviations apart, of which a sound law fails with probability 2e^-18.
-COMPARED, APART = 2000, 3.0
+COMPARED, LARGEST_GAP = 2000, 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddedBound(Bound):
     """A bound of somebody's own: where its code fails, it has no value, and says why."""
 
-    own: Bound
+    bound: Bound
     path: str  # the file that it is in
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
@@ -42,7 +42,7 @@ class AddedBound(Bound):
 
     def combined(self, terms: Terms) -> float:
         try:
-            return float(guarded(self.own.combined, self._what, self.path)(terms))
+            return float(guarded(self.bound.combined, self._label, self.path)(terms))
         except CodeFailed:  # `failures` says it
             return math.nan
 
@@ -51,7 +51,7 @@ class AddedBound(Bound):
         return (outcome,) if isinstance(outcome, str) else outcome[1]
 
     @property
-    def _what(self) -> str:
+    def _label(self) -> str:
         return f"bound={self.card.slug}"
 
     def _tried(
@@ -60,83 +60,83 @@ class AddedBound(Bound):
         """Return its terms and the failing hypotheses; or the sentence that says why not."""
 
         def run() -> tuple[dict[str, float], tuple[str, ...]]:
-            terms = self.own.terms(setting, plan)
+            terms = self.bound.terms(setting, plan)
             if not terms:
                 raise TypeError("evaluate gives no term")
             for name, value in terms.items():
                 if not is_real_between(value):
                     raise TypeError(f"the term {name} is no number, but {value!r}")
-            value = self.own.combined(terms)
+            value = self.bound.combined(terms)
             if not is_real_between(value, 0):
                 raise ValueError(f"a bound is at least 0, and this one is {value!r}")
-            failures = self.own.failures(setting)
+            failures = self.bound.failures(setting)
             if not all(isinstance(sentence, str) for sentence in failures):
                 raise TypeError("the check of a hypothesis gives no sentence")
             return {str(name): float(value) for name, value in terms.items()}, failures
 
         try:
             outcome: tuple[dict[str, float], tuple[str, ...]] = guarded(
-                run, self._what, self.path
+                run, self._label, self.path
             )()
         except CodeFailed as problem:
             return str(problem)
         return outcome
 
 
-def added_bound(own: Bound, path: str) -> AddedBound:
+def added_bound(bound: Bound, path: str) -> AddedBound:
     """Return a bound as the catalogue has it."""
-    what = f"bound={own.card.slug}"
+    label = f"bound={bound.card.slug}"
 
     def number(call: Any) -> Any:
         """Return a function whose failures are NaN: of a letter, or of a frontier."""
-        safe = guarded(call, what, path)
+        safe = guarded(call, label, path)
 
-        def asked(at: Any) -> float:
+        def value_or_nan(argument: Any) -> float:
             try:
-                value = safe(at)
+                value = safe(argument)
             except CodeFailed:
                 return math.nan
             return float(value) if is_real_between(value) else math.nan
 
-        return asked
+        return value_or_nan
 
-    def told(check: Any) -> Any:
+    def guarded_check(check: Any) -> Any:
         """Return a check whose failure is what it says."""
-        safe = guarded(check, what, path)
+        safe = guarded(check, label, path)
 
-        def asked(setting: Setting) -> str:
+        def failure(setting: Setting) -> str:
             try:
                 return str(safe(setting) or "")
             except CodeFailed as problem:
                 return str(problem)
 
-        return asked
+        return failure
 
-    optimal = own.optimal
+    optimal = bound.optimal
     return AddedBound(
-        card=own.card,
-        evaluate=own.evaluate,
-        combine=own.combine,
-        hypotheses=tuple(replace(h, check=told(h.check)) for h in own.hypotheses),
-        letters=tuple(replace(letter, value=number(letter.value)) for letter in own.letters),
+        card=bound.card,
+        evaluate=bound.evaluate,
+        combine=bound.combine,
+        hypotheses=tuple(replace(h, check=guarded_check(h.check)) for h in bound.hypotheses),
+        letters=tuple(replace(letter, value=number(letter.value)) for letter in bound.letters),
         optimal=None if optimal is None else replace(optimal, epsilon=number(optimal.epsilon)),
-        own=own,
+        bound=bound,
         path=path,
     )
 
 
 def guard_method(family: type[Method], path: str) -> None:
     """Let a class of methods fail in one sentence."""
-    what = f"method={family.card.slug}"
+    label = f"method={family.card.slug}"
     for name, check, passes in (
         ("plan", _wrong_plan, (NotApplicable,)),
         ("release", _wrong_release, (BudgetExceeded,)),
     ):
-        own = _with_its_own_noise(getattr(family, name))
-        setattr(family, name, guarded(own, what, path, check, passes))
+        method = _with_its_own_noise(getattr(family, name))
+        setattr(family, name, guarded(method, label, path, check, passes))
     stage = family.stage
     if stage.place is not None:
-        family.stage = replace(stage, place=guarded(stage.place, what, path))
+        family.stage = replace(stage, place=guarded(stage.place, label, path))
 
 
 def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,10 +146,10 @@ def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(call)
-    def watched(*given: Any, **named: Any) -> Any:
-        before = _global_state()
-        result = call(*given, **named)
-        if _global_state() != before:
+    def watched(*positional: Any, **keywords: Any) -> Any:
+        state_before = _global_state()
+        result = call(*positional, **keywords)
+        if _global_state() != state_before:
             raise TypeError("np.random is used: draw from the rng given")
         return result
 
@@ -164,32 +164,32 @@ def _global_state() -> tuple[object, ...]:
 
 def guard_law(family: type[Distribution], path: str) -> None:
     """Let a class of distributions fail in one sentence."""
-    what = f"distribution={family.card.slug}"
-    for name, own in list(vars(family).items()):
+    label = f"distribution={family.card.slug}"
+    for name, member in list(vars(family).items()):
         if name in ANSWERS and not overrides_answer(family, name):
             continue
         check: Check = CHECKS.get(name, accept_any)
-        if isinstance(own, property) and own.fget is not None:
-            setattr(family, name, property(guarded(own.fget, what, path, check)))
-        elif callable(own) and (not name.startswith("__") or name == "__post_init__"):
+        if isinstance(member, property) and member.fget is not None:
+            setattr(family, name, property(guarded(member.fget, label, path, check)))
+        elif callable(member) and (not name.startswith("__") or name == "__post_init__"):
             passes = (InvalidInput,) if name == "__post_init__" else ()
-            setattr(family, name, guarded(own, what, path, check, passes))
+            setattr(family, name, guarded(member, label, path, check, passes))
     if overrides_answer(family, "univariate"):
-        _guard_univariate(family, what, path)
+        _guard_univariate(family, label, path)
 
 
-def _guard_univariate(family: type[Distribution], what: str, path: str) -> None:
+def _guard_univariate(family: type[Distribution], label: str, path: str) -> None:
     """Let the law of a coordinate that a class of distributions gives fail in one sentence."""
-    given = family.univariate.fget  # type: ignore[attr-defined]
+    get_marginal = family.univariate.fget  # type: ignore[attr-defined]
 
     def univariate(law: Distribution) -> Univariate | None:
-        marginal: Univariate | None = given(law)
+        marginal: Univariate | None = get_marginal(law)
         kind = type(marginal)
-        own = kind.__module__ == family.__module__ and not hasattr(kind, "_guarded")
-        for name, method in list(vars(kind).items()) if own else ():
+        is_added_kind = kind.__module__ == family.__module__ and not hasattr(kind, "_guarded")
+        for name, method in list(vars(kind).items()) if is_added_kind else ():
             if callable(method) and not name.startswith("__"):
-                setattr(kind, name, guarded(method, what, path))
-        if own:
+                setattr(kind, name, guarded(method, label, path))
+        if is_added_kind:
             kind._guarded = True  # type: ignore[union-attr]
         return marginal
 
@@ -200,7 +200,7 @@ def _guard_univariate(family: type[Distribution], what: str, path: str) -> None:
 def try_law(law: Distribution) -> None:
     """Ask a law what a run asks, and take two records; raises `CodeFailed` if it fails."""
     path = getattr(sys.modules.get(type(law).__module__), "__file__", None) or ""
-    what = f"distribution={law.card.slug}"
+    label = f"distribution={law.card.slug}"
 
     def run() -> None:
         for name, value, low in (
@@ -215,7 +215,7 @@ def try_law(law: Distribution) -> None:
         law.sample(2, np.random.default_rng(0))
         _compare_coordinate(law)
 
-    guarded(run, what, path)()
+    guarded(run, label, path)()
 
 
 def _compare_coordinate(law: Distribution) -> None:
@@ -226,15 +226,16 @@ def _compare_coordinate(law: Distribution) -> None:
     x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + marginal.mean
     x.sort()
     steps = np.arange(COMPARED + 1) / COMPARED
-    below = marginal.cdf(x)
-    gap = float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
-    far = abs(marginal.mean) + 1e6 * marginal.scale
-    both = float(
-        marginal.integrated_cdf(np.array([far]))[0] - marginal.integrated_cdf(np.array([-far]))[0]
+    probabilities = marginal.cdf(x)
+    gap = float(max((steps[1:] - probabilities).max(), (probabilities - steps[:-1]).max()))
+    distance = abs(marginal.mean) + 1e6 * marginal.scale
+    spread = float(
+        marginal.integrated_cdf(np.array([distance]))[0]
+        - marginal.integrated_cdf(np.array([-distance]))[0]
     )
-    if not gap <= APART / math.sqrt(COMPARED):
+    if not gap <= LARGEST_GAP / math.sqrt(COMPARED):
         raise ValueError(f"its univariate is not the law of its records: {gap:.2g} apart")
-    if not abs(both - (far - marginal.mean)) <= 1e-3 * far:
+    if not abs(spread - (distance - marginal.mean)) <= 1e-3 * distance:
         raise ValueError("the integrated_cdf of its univariate is not E(x - Y)_+")
 
 
@@ -250,18 +251,18 @@ def _wrong_plan(plan: Any, *_: Any) -> str:
     return ""
 
 
-def _wrong_release(release: Any, own: Any, records: Any, plan: Plan, *_: Any) -> str:
+def _wrong_release(release: Any, method: Any, records: Any, plan: Plan, *_: Any) -> str:
     if not isinstance(release, Release):
         return f"release gives no Release, but {type(release).__name__}"
     value, d = release.value, plan.setting.d
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.shape != (d,):
-        got = f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
-        return f"value must have shape ({d},) and be real, got {got}"
+        kind = f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        return f"value must have shape ({d},) and be real, got {kind}"
     if not np.isfinite(value).all():
         return "value must be finite, got NaN or an infinity"
-    shown = release.diagnostics
-    if not isinstance(shown, Mapping) or not all(
-        is_real_between(number) for number in shown.values()
+    diagnostics = release.diagnostics
+    if not isinstance(diagnostics, Mapping) or not all(
+        is_real_between(number) for number in diagnostics.values()
     ):
         return "diagnostics must be numbers by name"
     if not isinstance(release.notes, tuple) or not all(isinstance(n, str) for n in release.notes):
@@ -280,8 +281,8 @@ def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:
 
 
 def _wrong_univariate(value: Any, *_: Any) -> str:
-    known = value is None or isinstance(value, Univariate)
-    return "" if known else f"its univariate is no Univariate, but {type(value).__name__}"
+    is_univariate = value is None or isinstance(value, Univariate)
+    return "" if is_univariate else f"its univariate is no Univariate, but {type(value).__name__}"
 
 
 CHECKS: dict[str, Check] = {

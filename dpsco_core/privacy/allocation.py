@@ -140,8 +140,8 @@ def allocate_steps(
     """
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
-    most = math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
-    noise = _least_noise(steps, epsilon, delta, most, points or _points(steps))
+    largest_noise = math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
+    noise = _least_noise(steps, epsilon, delta, largest_noise, points or _points(steps))
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
 
 
@@ -154,11 +154,13 @@ def _simple_rho(steps: int, s: float) -> float:
     return 2 * s * s if steps == 1 else s * s
 
 
-def _least_noise(steps: int, epsilon: float, delta: float, most: float, points: int) -> float:
-    """Return a noise multiplier of at most `most` whose delta is at most `delta`."""
-    low, high = math.log(1 / LARGEST_SHIFT), math.log(most)
+def _least_noise(
+    steps: int, epsilon: float, delta: float, largest_noise: float, points: int
+) -> float:
+    """Return a noise multiplier of at most `largest_noise` whose delta is at most `delta`."""
+    low, high = math.log(1 / LARGEST_SHIFT), math.log(largest_noise)
     if steps == 1 or epsilon > LARGEST_EPSILON or low >= high:
-        return most
+        return largest_noise
     least_valid = high
 
     def excess(log_noise: float, points: int) -> float:
@@ -194,21 +196,21 @@ def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _Rounded
     # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) rises with z: it is at most x where z is.
     z = (epsilon / 2 + np.arcsinh(grid * (math.exp(s * s / 2 - epsilon / 2) / 2))) / s
     growth = math.exp(epsilon)
-    below = ndtr(z)
+    mass_below = ndtr(z)
     mean_below = ndtr(z - s) - growth * ndtr(z + s)
     # Above the middle of the law the differences are those of the upper tails.
-    above = ndtr(-z)
+    mass_above = ndtr(-z)
     mean_above = ndtr(s - z) - growth * ndtr(-z - s)
     upper = z[:-1] > 0
-    chance = np.where(upper, above[:-1] - above[1:], below[1:] - below[:-1])
+    chance = np.where(upper, mass_above[:-1] - mass_above[1:], mass_below[1:] - mass_below[:-1])
     mean = np.where(upper, mean_above[:-1] - mean_above[1:], mean_below[1:] - mean_below[:-1])
     raised = np.clip((mean - grid[:-1] * chance) / width, 0, chance)
     mass = np.zeros(count)
     mass[:-1] += chance - raised
     mass[1:] += raised
-    mass[0] += below[0]
-    mass[-1] += above[-1]
-    return _RoundedLaw(start, mass, max(float(mean_above[-1] - grid[-1] * above[-1]), 0.0))
+    mass[0] += mass_below[0]
+    mass[-1] += mass_above[-1]
+    return _RoundedLaw(start, mass, max(float(mean_above[-1] - grid[-1] * mass_above[-1]), 0.0))
 
 
 def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
@@ -234,9 +236,9 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     values = width * index
     chances = np.maximum(sums[(index - steps * law.start) % size], 0)
     exponents = np.minimum(steps * log_moment - rate * values, 700.0)
-    inside = float(values @ (chances * np.exp(exponents)))
+    grid_part = float(values @ (chances * np.exp(exponents)))
     high = float(values[-1])
-    return inside * (1 + ROUNDING * steps) + _above(grid, logs, coarse, steps, high)
+    return grid_part * (1 + ROUNDING * steps) + _tail_part(grid, logs, coarse, steps, high)
 
 
 def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
@@ -270,15 +272,15 @@ def _coarse_law(grid: Vector, mass: Vector) -> tuple[Vector, Vector]:
     """
     mean = float(grid @ mass)
     deviation = math.sqrt(float((grid - mean) ** 2 @ mass))
-    every = min(64, max(1, int(deviation / (4 * (grid[1] - grid[0])))))
-    starts = np.arange(0, len(mass), every)
+    stride = min(64, max(1, int(deviation / (4 * (grid[1] - grid[0])))))
+    starts = np.arange(0, len(mass), stride)
     masses = np.add.reduceat(mass, starts)
     means = np.add.reduceat(mass * grid, starts)
     has_mass = masses > 0
     return means[has_mass] / masses[has_mass], np.log(masses[has_mass])
 
 
-def _above(
+def _tail_part(
     grid: Vector,
     logs: Vector,
     coarse: tuple[Vector, Vector],

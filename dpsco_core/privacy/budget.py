@@ -297,8 +297,8 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
 
     def is_met(target: float) -> bool:
         fewest = math.floor((releases + target / epsilon) / 2) + 1
-        most = min(releases, math.ceil(max(fewest, releases * likely) + spread))
-        answers = np.arange(fewest, most + 1, dtype=np.float64)
+        highest = min(releases, math.ceil(max(fewest, releases * likely) + spread))
+        answers = np.arange(fewest, highest + 1, dtype=np.float64)
         losses = (2 * answers - releases) * epsilon
         reached = scipy.stats.binom.pmf(answers, releases, likely) @ -np.expm1(
             np.minimum(target - losses, 0)

@@ -210,10 +210,10 @@ class LossLaw:
         assert total is not None
         return total
 
-    def plus(self, other: LossLaw) -> LossLaw:
+    def plus(self, addend: LossLaw) -> LossLaw:
         """Return the law of the sum with an independent one."""
-        spacing = max(self.spacing, other.spacing)
-        left, right = self.on_lattice(spacing), other.on_lattice(spacing)
+        spacing = max(self.spacing, addend.spacing)
+        left, right = self.on_lattice(spacing), addend.on_lattice(spacing)
         weights, rounding = _convolved(left.weights, right.weights)
         total = replace(
             self,

@@ -22,7 +22,7 @@ _gauss_legendre = cache(
 )  # on first use, because it would slow down the import
 
 
-def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
+def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
     r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP mechanism on M of N records.
 
     :math:`\varepsilon = \ln(1 + \frac MN(e^{\varepsilon_0}-1))`, :math:`\delta = \frac MN\delta_0`:
@@ -33,10 +33,10 @@ def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
     >>> print(subsample(ApproxDP(epsilon=1.0, delta=1e-6), drawn=10, count=100))
     (0.1586, 1e-07)-DP
     """
-    check_batch(drawn, count)
-    if drawn == count:
+    check_batch(batch_size, count)
+    if batch_size == count:
         return base
-    share = drawn / count
+    share = batch_size / count
     return ApproxDP(epsilon=_amplified(base.epsilon, share), delta=share * base.delta)
 
 
@@ -47,16 +47,16 @@ def _amplified(epsilon: float, share: float) -> float:
     return epsilon + math.log(share + (1 - share) * math.exp(-epsilon))
 
 
-def check_batch(drawn: int, count: int) -> None:
+def check_batch(batch_size: int, count: int) -> None:
     """Raise `InvalidInput` for a batch larger than the records."""
     check_count("count", count)
-    check_count("drawn", drawn)
-    require(drawn <= count, "drawn", f"at most {count}", drawn)
+    check_count("drawn", batch_size)
+    require(batch_size <= count, "drawn", f"at most {count}", batch_size)
 
 
 @lru_cache(maxsize=4096)
 def batched_gaussian_epsilon(
-    rho: float, delta: float, *, drawn: int, count: int, releases: int
+    rho: float, delta: float, *, batch_size: int, count: int, releases: int
 ) -> float:
     r"""Return epsilon at delta of adaptive Gaussian releases, each on a fresh secret batch.
 
@@ -80,8 +80,8 @@ def batched_gaussian_epsilon(
     """
     check_count("releases", releases)
     unbatched = gaussian_epsilon(releases * rho, delta)
-    check_batch(drawn, count)
-    nu, share = math.sqrt(2 * rho), drawn / count
+    check_batch(batch_size, count)
+    nu, share = math.sqrt(2 * rho), batch_size / count
     if share == 1:
         return unbatched
     if releases == 1:

@@ -127,7 +127,7 @@ class GeometricMedian(PointProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         law = self.distribution
-        if law.two_point is not None or self.far is not None:
+        if law.two_point is not None or self.far_points is not None:
             return
         is_symmetric = univariate_of(law).symmetric
         require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
@@ -160,23 +160,23 @@ class GeometricMedian(PointProblem):
         return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
-    def far(self) -> FarPoints | None:
+    def far_points(self) -> FarPoints | None:
         """The law of points so far away that their distances are linear; None elsewhere."""
         return self.distribution if isinstance(self.distribution, FarPoints) else None
 
     @property
     def minimiser(self) -> Vector:
         law = self.distribution
-        if self.far is not None:
-            return self.far.parameter(self.constraint)
+        if self.far_points is not None:
+            return self.far_points.parameter(self.constraint)
         if law.two_point is not None:
             return _two_point_minimiser(self)
         return np.full(law.d, self._coordinate())
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess risk of `w`, shape (d,), with its standard error; see the class."""
-        if self.far is not None:
-            return ExcessRisk(value=self.far.excess(w, self.constraint))
+        if self.far_points is not None:
+            return ExcessRisk(value=self.far_points.excess(w, self.constraint))
         law, best = self.distribution, self.minimiser
         step = w - best
         if law.two_point is not None:
@@ -209,7 +209,7 @@ class GeometricMedian(PointProblem):
         Points far away pull the median to the boundary.
         """
         law = self.distribution
-        if law.two_point is not None or self.far is not None:
+        if law.two_point is not None or self.far_points is not None:
             return False
         shift = abs(self._coordinate() - _free_coordinate(law))
         return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]

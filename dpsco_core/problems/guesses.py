@@ -42,7 +42,7 @@ def labels_beyond(margins: Vector, gap: float) -> Vector:
     return margins + gap * np.sign(margins) if gap > 0 else margins
 
 
-def _always(sizes: Vector) -> Vector:
+def _always_ready(sizes: Vector) -> Vector:
     return np.ones_like(sizes)
 
 
@@ -76,9 +76,9 @@ def _logistic_share(sizes: Vector) -> Vector:
     return np.minimum(np.tanh(np.asarray(sizes) / 2), 1 - 1e-15)
 
 
-ABSOLUTE_GUESS = Guess(price=_absolute_price, telling=_always)
-HUBER_GUESS = Guess(price=_huber_price, telling=_always, curvature=1.0)
-HINGE_GUESS = Guess(price=_hinge_price, telling=_always, sizes=(ABOVE_ONE,))
+ABSOLUTE_GUESS = Guess(price=_absolute_price, telling=_always_ready)
+HUBER_GUESS = Guess(price=_huber_price, telling=_always_ready, curvature=1.0)
+HINGE_GUESS = Guess(price=_hinge_price, telling=_always_ready, sizes=(ABOVE_ONE,))
 LOGISTIC_GUESS = Guess(
     price=_logistic_price,
     telling=_logistic_share,

@@ -28,9 +28,9 @@ def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
     if isinstance(constraint, Ball):
         return mean_within(law, constraint.radius)
     if law.has_prior:
-        known = law.outermost_means if isinstance(law, HardInstance) else None
-        if known is not None and isinstance(constraint, _UNCONDITIONAL):
-            return all(constraint.contains(mean, 1e-12) for mean in known)
+        means = law.outermost_means if isinstance(law, HardInstance) else None
+        if means is not None and isinstance(constraint, _UNCONDITIONAL):
+            return all(constraint.contains(mean, 1e-12) for mean in means)
         return isinstance(constraint, Symmetric) and law.mean_norm <= constraint.inradius
     return constraint.contains(law.mean, 1e-12)
 

@@ -3,7 +3,7 @@
 from dpsco_core.base.cards import Card
 
 
-def second_moment_missing(what: str, card: Card, moment_order: float) -> str:
+def second_moment_missing(subject: str, card: Card, moment_order: float) -> str:
     """Return why something does not hold at a tail index; empty where it does.
 
     Its card gives the reason where it holds below 2: `Card.infinite_variance`.
@@ -11,6 +11,6 @@ def second_moment_missing(what: str, card: Card, moment_order: float) -> str:
     if moment_order >= 2 or card.infinite_variance:
         return ""
     return (
-        f"The {what} needs a second moment, and records with tail index p={moment_order:g} "
+        f"The {subject} needs a second moment, and records with tail index p={moment_order:g} "
         "may have none."
     )

@@ -53,7 +53,7 @@ def test_every_answer_carries_the_headers(port: int) -> None:
 def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
     """Its own inline script is allowed by its hash, and so is ours; all pages have theirs."""
     assert guard.inline_scripts().count(" 'sha256-") == 2
-    for path in preload.BELOW:
+    for path in preload.PAGE_PATHS:
         _, _, body = ask(port, "GET", path, {"Accept-Encoding": "gzip", "If-None-Match": "*"})
         assert f"<script>{preload.SERVER}</script></head>".encode() in body, path
 

@@ -55,7 +55,7 @@ def test_a_record_holds_the_numbers_of_one_line(pairs: list[tuple[str, str]]) ->
         records = read_records(content, names)
         expected = [(float(a), float(b))[:: 1 if names[0] == "pay" else -1] for a, b in complete]
         assert records.values.tolist() == [list(record) for record in expected]
-        assert (records.used, records.left_out) == (len(complete), len(lacking))
+        assert (records.count, records.left_out) == (len(complete), len(lacking))
         gaps = tuple(sum(not row[k][-1:].isdigit() for row in lacking) for k in (0, 1))
         assert records.lacking == (gaps if names[0] == "pay" else gaps[::-1])
 
@@ -73,7 +73,7 @@ def test_records_of_one_column_are_its_numbers(cells: list[str]) -> None:
 
 def test_a_row_without_a_number_is_left_out_counted_and_shown_with_its_line() -> None:
     records = read_records(as_csv(*with_gaps()), ["pay", "size"])
-    assert (records.used, records.left_out, records.lacking) == (283, 16, (10, 6))
+    assert (records.count, records.left_out, records.lacking) == (283, 16, (10, 6))
     assert records.notes == (
         "283 rows used, 16 left out, for example 'n/a' in column pay, line 12.",
     )

@@ -65,7 +65,7 @@ def test_the_winner_is_the_smallest_bound_whose_conditions_all_hold(
             else:
                 assert plane_map.methods[k] == best
                 assert plane_map.values[k, i, j] == pytest.approx(values[best])
-    assert not plane_map.ties.any() and plane_map.known.all()
+    assert not plane_map.ties.any() and plane_map.has_value.all()
     if (
         scenario is RISKS and reading == "rates"
     ):  # a theorem fails somewhere although its value is the smallest
@@ -99,15 +99,17 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     errors = np.array([[o.error for o in outcomes if o.method == m] for m in small.methods])
     assert plane_map.values[:, 2, 1] == pytest.approx(errors.mean(axis=1))
     assert plane_map.ties[2, 1] == is_tied(errors)
-    assert plane_map.known.sum() == 1 and plane_map.smallest[2, 1] == errors.mean(axis=1).argmin()
+    assert (
+        plane_map.has_value.sum() == 1 and plane_map.smallest[2, 1] == errors.mean(axis=1).argmin()
+    )
     assert plane_map.share(int(plane_map.smallest[2, 1])) == 1.0
     smallest = float(errors.mean(axis=1).min())
     for start, is_nobody in ((smallest, True), (1.01 * smallest, False)):
         cell = {(2, 1): start}
         contest = measured_contest(plane(), small.methods, {(2, 1): outcomes}, cell)
-        assert (contest.shown[2, 1] == len(small.methods)) == is_nobody
+        assert (contest.winners[2, 1] == len(small.methods)) == is_nobody
         assert contest.share(len(small.methods)) == float(is_nobody)
-        assert (contest.shown[~contest.known] == -1).all()
+        assert (contest.winners[~contest.has_value] == -1).all()
 
 
 def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
@@ -136,7 +138,7 @@ def test_the_measured_plane_is_cut_where_it_would_take_too_long() -> None:
 def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no_method() -> None:
     small = replace(POINT, methods=("mean.clipped", "mean.cwme-cdp"))
     for reading in READINGS:
-        assert contest(small, plane(2, 2), reading).known.all()
+        assert contest(small, plane(2, 2), reading).has_value.all()
     pure = bounds_contest(replace(small, delta=0.0), plane(), "rates")
     assert (pure.smallest == -1).all()
 

@@ -41,13 +41,13 @@ def column(finding: Finding, name: str) -> list[float]:
 def test_a_demonstration_is_inside_the_range_of_its_statement(entry: Erratum) -> None:
     assert entry.experiment is not None
     finding = entry.experiment.run()
-    assert finding.conditions and finding.inside, finding.conditions
+    assert finding.conditions and finding.is_in_range, finding.conditions
     assert finding_dict(finding)["conditions"][0]["met"] is True
 
 
 def test_a_finding_without_conditions_or_with_one_that_fails_is_not_inside() -> None:
     row = Finding(sentence="x.", columns=("a",), rows=((1.0,),), shows=True)
-    assert not row.inside
+    assert not row.is_in_range
     missed = Finding(
         sentence="x.",
         columns=("a",),
@@ -55,7 +55,7 @@ def test_a_finding_without_conditions_or_with_one_that_fails_is_not_inside() -> 
         shows=True,
         conditions=(("a > 0", True), ("a > 1", False)),
     )
-    assert not missed.inside
+    assert not missed.is_in_range
 
 
 # Zhao et al., Theorem 6.

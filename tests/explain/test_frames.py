@@ -72,7 +72,7 @@ def test_the_second_direction_is_that_of_the_widest_spread() -> None:
     assert plane.axes[0] == pytest.approx([1, 0, 0, 0])
     assert plane.axes[1] == pytest.approx([0, 0, 1, 0], abs=0.05)
     shares = (wide @ plane.axes.T) ** 2
-    assert plane.held == pytest.approx(shares.sum() / (wide**2).sum())
+    assert plane.share_in_plane == pytest.approx(shares.sum() / (wide**2).sum())
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -87,7 +87,7 @@ def test_a_run_that_never_leaves_a_line_or_a_point_has_a_plane_all_the_same(d: i
         plane = plane_of(start, target, points)
         gram = plane.axes @ plane.axes.T
         assert gram == pytest.approx(np.diag([1.0, float(d > 1)]), abs=1e-12)
-        assert plane.held == pytest.approx(1.0)
+        assert plane.share_in_plane == pytest.approx(1.0)
 
 
 def test_contours_of_a_quadratic_are_its_circles() -> None:

@@ -20,7 +20,11 @@ ALL_SLUGS = next(t for t in TABLES if t.key == "all").slugs
 
 
 def proven() -> list[Row]:
-    return [r for r in rows(POINT, ALL_SLUGS) if r.here and r.bound.card.quantity == "excess risk"]
+    return [
+        r
+        for r in rows(POINT, ALL_SLUGS)
+        if r.is_relevant and r.bound.card.quantity == "excess risk"
+    ]
 
 
 def test_what_needs_strong_convexity_is_compared_with_strongly_convex_losses() -> None:
@@ -56,7 +60,9 @@ def test_a_table_covers_the_scenario_that_it_names(table: PaperTable) -> None:
     fields = dict(table.covered)
     methods = default_methods(fields["problem"], "user" if fields["m"] > 1 else "item")
     point = Scenario(methods=methods, **fields).validate(sampling=False)
-    own_rows = [r for r in rows(point, table.slugs) if table.key in r.bound.card.tables or r.here]
+    own_rows = [
+        r for r in rows(point, table.slugs) if table.key in r.bound.card.tables or r.is_relevant
+    ]
     plain = Scenario(problem=fields["problem"], methods=methods, m=fields["m"])
     rows_before = rows(plain, table.slugs)
     assert sum(r.holds for r in own_rows) >= max(3, sum(r.holds for r in rows_before))

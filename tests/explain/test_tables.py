@@ -63,7 +63,7 @@ def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario
     assert {r.bound.card.slug for r in listed} == set(ALL_SLUGS)
     for row in listed:
         card = row.bound.card
-        if row.here:
+        if row.is_relevant:
             expected = evaluate(canonical, bound(card.slug))
             assert row.value == pytest.approx(expected.value, rel=0, nan_ok=True)
             assert row.failures == expected.failures
@@ -71,8 +71,8 @@ def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario
             assert canonical.problem in card.problems
         else:
             assert math.isnan(row.value) and len(row.failures) == 1
-        assert row.holds == (row.here and not row.failures)
-    order = [(not r.here, not r.holds) for r in listed]
+        assert row.holds == (row.is_relevant and not row.failures)
+    order = [(not r.is_relevant, not r.holds) for r in listed]
     assert order == sorted(order)
 
 
@@ -91,7 +91,7 @@ def test_a_row_about_something_else_says_about_what() -> None:
     )
     # What holds for every algorithm, or hides users, stays.
     for slug in ("upper.sco.sgd", "lower.sco.rate-lipschitz", "upper.user.accelerated"):
-        assert user_rows[slug].here
+        assert user_rows[slug].is_relevant
 
 
 def test_slopes_are_the_exponents_of_the_formulas() -> None:
@@ -218,7 +218,7 @@ def test_a_baseline_of_this_library_is_attributed_to_no_paper() -> None:
 
 
 def test_the_display_without_privacy_is_its_rows_without_their_noise() -> None:
-    (entry,) = [e for e in LEFT_OUT if "Theorem 4.1, first display" in e.what]
+    (entry,) = [e for e in LEFT_OUT if "Theorem 4.1, first display" in e.statement]
     of_theorem = [
         b
         for b in BOUNDS
@@ -229,5 +229,5 @@ def test_the_display_without_privacy_is_its_rows_without_their_noise() -> None:
     for b in of_theorem:
         *without_noise, noise = evaluate(canonical_point(MEAN), b).terms
         assert noise == "privacy noise"
-        assert all(f"“{term}”" in entry.why for term in without_noise), b.card.slug
-    assert "median of means" in entry.why.lower()
+        assert all(f"“{term}”" in entry.reason for term in without_noise), b.card.slug
+    assert "median of means" in entry.reason.lower()

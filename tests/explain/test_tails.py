@@ -109,7 +109,7 @@ def test_shift_scale_and_sign_do_not_change_the_tail(law: str) -> None:
     fit = tail(values)
     for transformed in (tail(-1000 + 0.01 * values), tail(1e90 * values), tail(-values)):
         assert transformed.shapes == pytest.approx(fit.shapes, rel=1e-6, abs=1e-9)
-        assert (transformed.used, transformed.one_sided) == (fit.used, fit.one_sided)
+        assert (transformed.tail_count, transformed.one_sided) == (fit.tail_count, fit.one_sided)
 
 
 def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
@@ -127,7 +127,7 @@ def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
 
 def test_the_plot_has_the_estimate_on_it_and_its_range_holds_it() -> None:
     estimate = tail(student(3)(np.random.default_rng(7), 5000))
-    assert estimate.indices[estimate.farthest.index(estimate.used)] == estimate.index
+    assert estimate.indices[estimate.farthest.index(estimate.tail_count)] == estimate.index
     assert list(estimate.farthest) == sorted(set(estimate.farthest))
     assert (estimate.farthest[0], estimate.farthest[-1]) == (10, 1250)
     low, high = estimate.range
@@ -137,7 +137,7 @@ def test_the_plot_has_the_estimate_on_it_and_its_range_holds_it() -> None:
 def test_the_estimate_of_many_numbers_holds_a_few_thousand_of_them() -> None:
     rng = np.random.default_rng(8)
     estimate = tail(student(3)(rng, 400_000))
-    assert estimate.used == estimate.farthest[-1] == 2000
+    assert estimate.tail_count == estimate.farthest[-1] == 2000
 
 
 def test_numbers_whose_farthest_are_equal_get_one_sentence() -> None:

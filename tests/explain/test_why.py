@@ -96,7 +96,7 @@ def test_clipping_trades_bias_for_noise() -> None:
         plan = SimpleClipping(radius=law.radius).plan(setting)
         assert law.noise == pytest.approx(np.sqrt(2) * plan.noise.noise_std)
     unclipped = clipping(2.0, 1e3)
-    assert unclipped.moved == pytest.approx(0, abs=1e-12) and unclipped.clipped == 0
+    assert unclipped.shift == pytest.approx(0, abs=1e-12) and unclipped.clipped == 0
 
 
 def test_halving_takes_the_power_of_the_tail_index() -> None:

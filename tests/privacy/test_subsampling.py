@@ -52,7 +52,7 @@ def of_one_pair(rho: float, share: float, releases: int) -> float:
 def test_it_is_below_another_proof_and_below_no_batch_at_all(
     rho: float, batch: int, releases: int
 ) -> None:
-    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=batch, count=1000, releases=releases)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=batch, count=1000, releases=releases)
     assert epsilon <= renyi(rho, batch, 1000, releases)
     assert epsilon <= gaussian_epsilon(releases * rho, DELTA)
 
@@ -61,17 +61,17 @@ def test_it_is_below_another_proof_and_below_no_batch_at_all(
 def test_it_is_above_what_one_pair_of_neighbours_shows(
     rho: float, batch: int, releases: int
 ) -> None:
-    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=batch, count=1000, releases=releases)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=batch, count=1000, releases=releases)
     lower_bound = of_one_pair(rho, batch / 1000, releases)
     assert lower_bound <= epsilon <= 1.4 * lower_bound
 
 
 def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> None:
     rho, share = 0.5, 0.1
-    single_release = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=1)
+    single_release = batched_gaussian_epsilon(rho, DELTA, batch_size=100, count=1000, releases=1)
     inner = math.log1p(math.expm1(single_release) / share)
     assert share * gaussian_delta(rho, inner) == pytest.approx(DELTA, rel=1e-6)
-    all_but_one = batched_gaussian_epsilon(rho, DELTA, drawn=999_999, count=10**6, releases=3)
+    all_but_one = batched_gaussian_epsilon(rho, DELTA, batch_size=999_999, count=10**6, releases=3)
     assert all_but_one == gaussian_epsilon(3 * rho, DELTA) < zcdp_epsilon(3 * rho, DELTA)
 
 
@@ -80,7 +80,7 @@ def test_one_release_has_its_exact_epsilon_at_every_ratio_of_sensitivity_to_nois
     ratio: float,
 ) -> None:
     rho, share = ratio**2 / 2, 0.01
-    single_release = batched_gaussian_epsilon(rho, DELTA, drawn=10, count=1000, releases=1)
+    single_release = batched_gaussian_epsilon(rho, DELTA, batch_size=10, count=1000, releases=1)
     inner = gaussian_epsilon(rho, DELTA / share)
     exact = inner + math.log(share + (1 - share) * math.exp(-inner))
     assert single_release == pytest.approx(exact, rel=1e-9)
@@ -92,7 +92,7 @@ def test_with_little_noise_several_releases_have_an_upper_bound_at_most_half_too
     std: float,
 ) -> None:
     rho = 1 / (2 * std**2)
-    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=10)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=100, count=1000, releases=10)
     lower_bound = of_one_pair(rho, 0.1, 10)
     assert lower_bound <= epsilon <= 1.5 * lower_bound
 
@@ -106,7 +106,7 @@ def test_the_command_line_says_that_batches_have_an_upper_bound(
 
 def test_it_grows_with_the_batch_and_with_the_releases() -> None:
     def epsilon_at(batch: int, releases: int) -> float:
-        return batched_gaussian_epsilon(0.1, DELTA, drawn=batch, count=1000, releases=releases)
+        return batched_gaussian_epsilon(0.1, DELTA, batch_size=batch, count=1000, releases=releases)
 
     for values in (
         [epsilon_at(m, 50) for m in (1, 10, 100, 999)],

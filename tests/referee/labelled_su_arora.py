@@ -45,7 +45,8 @@ def area_error(r: float) -> float:
     radius = (np.cos(angle) ** r + np.sin(angle) ** r) ** (-1 / r)
     points = radius * np.vstack([np.cos(angle), np.sin(angle)])
     perimeter = 4 * float(np.hypot(*np.diff(points, axis=1)).sum())
-    integral = 4 * float(np.trapezoid(radius**2, angle))  # of exp(-norm^2/2), in polar form
+    # The integral of exp(-norm^2/2), in polar form.
+    integral = 4 * float(np.trapezoid(radius**2, angle))
     return abs(perimeter / integral - 1)
 
 

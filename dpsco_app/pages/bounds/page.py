@@ -189,7 +189,7 @@ def _one(point: Scenario, row: Row) -> None:
     st.markdown(f"{words.card_line(card)} {card.summary}")
     with st.container(key="bounds_formula"):
         st.markdown(formula(card.latex))
-    if not row.here:
+    if not row.is_relevant:
         st.info(in_print(row.failures[0]))
         _explore_link(point, row)
         return

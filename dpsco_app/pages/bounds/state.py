@@ -41,7 +41,7 @@ STATE = PageState(
     prefix="bounds_",
     use=Use(
         sampling=False,
-        without=("methods", "axis", "grid", "trials", "seed", "tuning", "calibration"),
+        unused_fields=("methods", "axis", "grid", "trials", "seed", "tuning", "calibration"),
     ),
 )
 

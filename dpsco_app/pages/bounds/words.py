@@ -78,7 +78,7 @@ def class_suffix(row: Row) -> str:
     card = row.bound.card
     if is_wider(row):
         return f", for {card.loss_class} losses"
-    proven = row.here and (card.kind, card.constant) == ("upper", "explicit")
+    proven = row.is_relevant and (card.kind, card.constant) == ("upper", "explicit")
     narrow = proven and COORDINATE not in row.covers
     name = f", for {card.laws.short}" * narrow
     return name + ", not private" * ((card.kind, card.privacy) == ("upper", "none"))
@@ -132,7 +132,7 @@ def leader(rows: Sequence[Row]) -> str:
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
     """Return how many of the rows hold here, and what the bounds of all tables say together."""
-    here = [r for r in rows if r.here]
+    here = [r for r in rows if r.is_relevant]
     return (
         f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
         f"the table has {len(rows)}."
@@ -232,7 +232,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "Bound": short(r.bound.card) if r.here else r.bound.card.name,
+                "Bound": short(r.bound.card) if r.is_relevant else r.bound.card.name,
                 "Value": r.value if math.isfinite(r.value) else None,
                 "Holds": holds_text(r, start),
                 "Kind": r.bound.card.kind,
@@ -240,7 +240,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
                 "Paper": r.bound.card.paper.key,
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
-                "Class": class_text(r.bound.card, r.applies or not r.here),
+                "Class": class_text(r.bound.card, r.applies or not r.is_relevant),
                 "Binds": in_print(f"every {r.binds}") if r.binds else "",
                 "What fails": in_print(r.failures[0]) if r.failures else "",
             }
@@ -251,7 +251,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
 
 def holds_text(row: Row, start: float) -> str:
     """Return whether a row holds here, and whether it says anything."""
-    if not row.here:
+    if not row.is_relevant:
         return "another problem"
     if not row.holds:
         return "no"

@@ -112,12 +112,12 @@ def _pin(screen: Screen) -> None:
 
 def _keep() -> None:
     visit.current().pin()
-    STATE.put(visit.current().view)
+    STATE.fill_widgets(visit.current().view)
 
 
 def _unpin() -> None:
     visit.current().unpin()
-    STATE.put(visit.current().view)
+    STATE.fill_widgets(visit.current().view)
 
 
 def _about_pin(kept: Scenario, now: Scenario) -> str:

@@ -101,7 +101,7 @@ def start_preset(preset: Preset) -> None:
     arrive()
     session = visit.current()
     session.start_preset(preset)
-    STATE.put(session.view)
+    STATE.fill_widgets(session.view)
 
 
 # -- bounds ---------------------------------------------------------------------------------------

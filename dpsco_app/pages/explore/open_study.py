@@ -88,6 +88,6 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     state.update({GALLERY: False, PROBLEM: ""})
     session = visit.current()
     session.show_stored(scenario, outcomes)
-    STATE.put(session.view)
+    STATE.fill_widgets(session.view)
     if session.curves.refused:
         STATE.write({})

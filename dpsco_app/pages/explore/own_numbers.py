@@ -94,14 +94,14 @@ def _draw(records: NumberRecords, file: str) -> None:
     st.markdown(in_words(fits, records.chosen, matching, units))
     lead = fits[heaviest(fits)]
     what = "marker is" if records.is_single else "markers are"
-    title = f"The tail index by threshold: the {what} at the {lead.used:,} farthest numbers"
+    title = f"The tail index by threshold: the {what} at the {lead.tail_count:,} farthest numbers"
     figure = tail_figure(fits, records.chosen)
     st.plotly_chart(figure, key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
     if st.button("Set this scenario", key="own_numbers_set"):
         visit.current().show(matching)
         st.rerun()
-    draw_releases(records, fits, file, replace(matching, n=records.used), units)
+    draw_releases(records, fits, file, replace(matching, n=records.count), units)
 
 
 def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
@@ -115,7 +115,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
                 for fit, label in zip(fits, labels, strict=True)
             ),
             Scatter(
-                x=[fit.used for fit in fits],
+                x=[fit.tail_count for fit in fits],
                 y=used,
                 name="The index that is used",
                 mode="markers",
@@ -163,10 +163,10 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
             records = _read(content, file, names)
     names_in_italics = names_in_words([f"*{unmarked(name)}*" for name in records.chosen])
     if records.is_single:
-        st.markdown(f"Column: {names_in_italics}, {records.used:,} numbers.")
+        st.markdown(f"Column: {names_in_italics}, {records.count:,} numbers.")
         notes = records.notes
     else:
-        rows = rows_in_words(records.used, records.left_out, records.examples)
+        rows = rows_in_words(records.count, records.left_out, records.examples)
         st.markdown(f"Columns: {names_in_italics}, {unmarked(rows)}.")
         notes = records.assumptions
     for note in notes:
@@ -191,7 +191,7 @@ def column_table(
     records: NumberRecords, fits: Sequence[Tail], units: Sequence[float]
 ) -> pd.DataFrame:
     """Return what is said of several columns, a row each."""
-    blurs = [central_moment(values, 2) / math.sqrt(records.used) for values in records.values.T]
+    blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     return pd.DataFrame(
         {
             "Column": records.chosen,
@@ -243,7 +243,8 @@ def in_words(
         among = "" if is_single else f", that of {name}"
         first = (
             f"{count} with a **tail index of about {_index(fit.index)}**{among}, from the "
-            f"{fit.used:,} farthest; half to twice as many give {_index(low)} to {_index(high)}."
+            f"{fit.tail_count:,} farthest; half to twice as many give {_index(low)} to "
+            f"{_index(high)}."
         )
         if not is_single:
             first += (

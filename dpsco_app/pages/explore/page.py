@@ -69,17 +69,17 @@ def page() -> None:
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
     session, look = visit.current(), theme()
-    if arrived() and not TURNS.taken and session.curves.would_be_over_at_once:
+    if arrived() and not TURNS.is_contested and session.curves.would_be_over_at_once:
         session.press_run()  # so that the first that is drawn after a quick move is the new run
-    if session.curves.is_running and not TURNS.taken:
+    if session.curves.is_running and not TURNS.is_contested:
         session.curves.start_ahead()
     screen, is_phone = session.screen(look), not look.size.ladder
     if not screen.refused:
-        STATE.remember(screen.view, screen.now)
+        STATE.remember(screen.view, screen.current_scenario)
 
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
-        draw_doors(screen.now)
+        draw_doors(screen.current_scenario)
         status = st.empty()  # filled at once: a row that grows later moves its buttons
         status.html(status_html("" if screen.is_empty else screen.status))
         button = _draw_button(screen)
@@ -92,18 +92,18 @@ def page() -> None:
         st.error(on_screen(screen.refused))
         offer_nearest()
     if screen.is_empty:
-        draw_sidebar(screen.now)
+        draw_sidebar(screen.current_scenario)
         return
     parts = FrontParts(screen, is_phone=is_phone)
-    TURNS.drawn()
+    TURNS.end_drawing()
     if is_phone:
         with parts.phone:
-            draw_settings(screen.now)
+            draw_settings(screen.current_scenario)
     with parts.cards:
         draw_cards(screen.cards, screen.view.card)
     draw_hand(screen)
     draw_focus(FIGURE)
-    draw_sidebar(screen.now, screen.front.lead, screen.view.card)
+    draw_sidebar(screen.current_scenario, screen.front.lead, screen.view.card)
     with parts.records:
         draw_records(screen)
     with parts.numbers:
@@ -167,7 +167,7 @@ def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) 
         if write.due():
             status.html(status_html(told))
         finished = session.curves.finished
-        if finished > last and not TURNS.taken and session.curves.is_due():
+        if finished > last and not TURNS.is_contested and session.curves.is_due():
             last = finished
             parts.draw(session.screen(look))
     st.rerun()

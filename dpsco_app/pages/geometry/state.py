@@ -41,5 +41,5 @@ def shape_of(scenario: Scenario) -> Shape:
 STATE = PageState(
     name="geometry",
     default=View(),
-    use=Use(sampling=False, without=OTHERS),
+    use=Use(sampling=False, unused_fields=OTHERS),
 )

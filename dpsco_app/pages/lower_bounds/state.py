@@ -66,9 +66,9 @@ STATE = PageState(
     has_presets=True,
     use=Use(
         fit=fit,
-        why="The proof is about a mean in the round ball.",
+        needs="The proof is about a mean in the round ball.",
         sampling=False,
-        without=(
+        unused_fields=(
             *("distribution", "offset", "margin", "m", "geometry", "q"),
             *("methods", "axis", "grid", "tuning", "calibration"),
         ),

@@ -104,7 +104,7 @@ def _experiment(slug: str) -> None:
         [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
     ]
     st.table(pd.DataFrame(rows, columns=list(finding.columns)), hide_index=True)
-    if finding.inside:
+    if finding.is_in_range:
         met = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
     st.caption(f"The same numbers from the command line: `dpsco errata --slug {slug}`")

@@ -24,7 +24,7 @@ class View(PageView):
 STATE = PageState(
     name="methods",
     default=View(),
-    use=Use(sampling=False, without=("methods", "axis", "grid", "trials")),
+    use=Use(sampling=False, unused_fields=("methods", "axis", "grid", "trials")),
 )
 
 

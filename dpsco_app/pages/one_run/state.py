@@ -56,8 +56,8 @@ STATE = PageState(
     default=View(),
     use=Use(
         fit=fit,
-        why="This page needs an optimisation problem, and m = 1.",
-        without=("m", "axis", "grid", "trials"),
+        needs="This page needs an optimisation problem, and m = 1.",
+        unused_fields=("m", "axis", "grid", "trials"),
         problems=SCO_PROBLEMS,
     ),
 )

@@ -115,7 +115,7 @@ STATE = PageState(
     name="privacy",
     default=View(),
     unused_fields=list_unused_fields,
-    use=Use(sampling=False, without=("axis", "grid", "trials")),
+    use=Use(sampling=False, unused_fields=("axis", "grid", "trials")),
 )
 
 

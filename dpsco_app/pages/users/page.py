@@ -105,7 +105,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         f"The smallest error of the methods: {words.stretches(curves)}.",
         lambda: crossing_table(curves),
     )
-    mean = mean_over_items(visit.current().mine)
+    mean = mean_over_items(visit.current().visit_scenario)
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 
 

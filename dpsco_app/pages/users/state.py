@@ -113,9 +113,10 @@ STATE = PageState(
     default=View(),
     use=Use(
         fit=fit,
-        why="This page needs users with several items, an (ε, δ) budget and the squared distance.",
+        needs="This page needs users with several items, an (ε, δ) budget and the squared "
+        "distance.",
         sampling=False,
-        without=(
+        unused_fields=(
             *("distribution", "decay", "offset", "margin", "geometry", "q", "diameter", "rho"),
             *("methods", "axis", "grid", "tuning", "calibration"),
         ),

@@ -34,9 +34,9 @@ STATE = PageState(
     fit_view=with_plane,
     use=Use(
         fit=item_level,
-        why="This page needs m = 1, one item per user.",
+        needs="This page needs m = 1, one item per user.",
         sampling=False,
-        without=("m", "axis", "grid", "trials"),
+        unused_fields=("m", "axis", "grid", "trials"),
     ),
 )
 

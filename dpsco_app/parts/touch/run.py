@@ -64,7 +64,10 @@ def run_data(
 ) -> dict[str, Any]:
     steps = lines[0].path.steps
     plane = frames.plane
-    within = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
+    within = (
+        f"{100 * plane.share_in_plane:.0f} % of the squared distances from the start lie in "
+        "this plane. "
+    )
     return {
         "id": identity,
         "title": title,
@@ -107,7 +110,8 @@ def run_data(
         "released": "what is released, often an average of the last steps",
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
-            f"stray most from the line between them. {within if plane.held < 0.995 else ''}"
+            "stray most from the line between them. "
+            f"{within if plane.share_in_plane < 0.995 else ''}"
             "The dotted line is the edge of the constraint set. "
             f"The gradients are those of the first {frames.norms.shape[1]:,} records. "
             "Space plays and pauses; the arrow keys move the step and the radius."

@@ -13,7 +13,7 @@ from dpsco_core.bounds.losses.corner_labels import (
     logistic_excess,
 )
 from dpsco_core.bounds.losses.one_hot import OneHotBounds, hardest
-from dpsco_core.data.hidden.far_points import FAR
+from dpsco_core.data.hidden.far_points import FAR_DISTANCE
 from dpsco_core.data.hidden.one_hot import OneHot, hidden_corner
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex
@@ -41,7 +41,7 @@ def hardest_hidden(
         return {"spike_probability": hardest_signs("linear", n, body.d, moment_order, budget)}
     if family.hides == "median":
         s = median.hardest(n, body.d, binding_level(budget))
-        return {"spike_probability": s, "distance": FAR * body.l2_radius}
+        return {"spike_probability": s, "distance": FAR_DISTANCE * body.l2_radius}
     if family.hides == "classes":
         return {"spike_probability": _hardest_corner(problem, body, n, moment_order, budget)}
     corner = hidden_corner(body)

@@ -24,7 +24,7 @@ from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt_square
 from dpsco_core.bounds.lq.conditions import L2_BALL
-from dpsco_core.data.hidden.far_points import FAR, FarPoints
+from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.problems import GeometricMedian
 from dpsco_core.problems.base import Setting
 
@@ -121,7 +121,7 @@ def _row(privacy: Privacy) -> Bound:
             # Few enough points on axes that the mean gradient is within R.
             s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
             return {"privacy": radius * median_bound(s, n, d, level)}
-        return {"privacy": radius * median_bound(s, n, d, level, distance=FAR)}
+        return {"privacy": radius * median_bound(s, n, d, level, distance=FAR_DISTANCE)}
 
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
     conditions = (BOUNDED_GRADIENTS, DIAMETER, L2_BALL, *budget)

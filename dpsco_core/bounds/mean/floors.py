@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.base.law_classes import NEAR, SHIFTS
+from dpsco_core.base.law_classes import NEARBY_SLOPES, SHIFTS
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.conditions import PRIOR_IN_SET
 from dpsco_core.bounds.floors.terms import (
@@ -94,7 +94,7 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
         f"floor on these data themselves. {BINDS[notion]}",
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
-        law_class=NEAR,
+        law_class=NEARBY_SLOPES,
         # Its integrals are cut off where the first moments of such laws still count.
         infinite_variance="",
         drawn=False,

@@ -23,11 +23,12 @@ USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LO
 _PRIVATE_MEANS = tuple(
     b for b in USER_MEAN_BOUNDS if b.card.privacy != "pure" or b.parameters == "own"
 )
+USER_ONE_STEP_RISKS = one_step(_PRIVATE_MEANS, "user")
 ALL_USER_BOUNDS: tuple[Bound, ...] = (
     *USER_BOUNDS,
     *USER_MEAN_BOUNDS,
     *projected(_PRIVATE_MEANS, "user"),
-    *one_step(_PRIVATE_MEANS, "user"),
+    *USER_ONE_STEP_RISKS,
     *USER_SPIKES,
     *USER_TRACING,
 )

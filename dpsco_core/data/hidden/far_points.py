@@ -16,7 +16,7 @@ from dpsco_core.geometry.base import ConstraintSet
 
 # How far away the points are, in radii of the constraint set. On it the loss of a point is linear
 # up to half the radius over this.
-FAR = 1e7
+FAR_DISTANCE = 1e7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class FarPoints(HardInstance):
     (10000000.0, [-1.0, 1.0, 1.0, 1.0])
     """
 
-    distance: float = FAR  # K: times the radius of the constraint set
+    distance: float = FAR_DISTANCE  # K: times the radius of the constraint set
     # the hidden signs, one for each coordinate; None until they are drawn
     pattern: tuple[int, ...] | None = None
 
@@ -73,15 +73,15 @@ class FarPoints(HardInstance):
 
     def _risk(self, w: Vector) -> float:
         """Return the mean distance, less K: without the difference of large numbers."""
-        far, square = self.distance, float(w @ w)
+        distance, square = self.distance, float(w @ w)
 
-        def beyond(along: Vector) -> Vector:  # |w - K v| - K, from <w, v>
-            change = square - 2 * far * along
-            return np.asarray(change / (np.sqrt(far * far + change) + far))
+        def excess_distance(projection: Vector) -> Vector:  # |w - K v| - K, from <w, v>
+            change = square - 2 * distance * projection
+            return np.asarray(change / (np.sqrt(distance * distance + change) + distance))
 
         diagonal = float(w.sum()) / math.sqrt(self.d)
-        pulled = float(beyond(self.median_direction * w).mean())
-        idle = float(beyond(np.array([diagonal, -diagonal])).mean())
+        pulled = float(excess_distance(self.median_direction * w).mean())
+        idle = float(excess_distance(np.array([diagonal, -diagonal])).mean())
         return self.spike_probability * pulled + (1 - self.spike_probability) * idle
 
     @property

@@ -34,7 +34,7 @@ class NumberRecords:
     notes: tuple[str, ...]  # the assumptions, and what was left out
 
     @property
-    def used(self) -> int:
+    def count(self) -> int:
         """The number of records."""
         return len(self.values)
 

@@ -45,7 +45,7 @@ class Finding:
         require(fits, "rows", "one value a column, at least one row", len(self.rows))
 
     @property
-    def inside(self) -> bool:
+    def is_in_range(self) -> bool:
         """Whether the demonstration is known to lie inside the range of the statement."""
         return bool(self.conditions) and all(met for _, met in self.conditions)
 

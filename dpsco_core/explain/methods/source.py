@@ -66,8 +66,8 @@ def parts_of(
     for name in dict.fromkeys(_names(function.__code__)):
         thing = function.__globals__.get(name, getattr(owner, name, None))
         thing = getattr(thing, "__wrapped__", thing)  # one that keeps its results
-        where = str(getattr(thing, "__module__", ""))
-        if not (where.startswith(METHODS) and inspect.isroutine(thing) | inspect.isclass(thing)):
+        module = str(getattr(thing, "__module__", ""))
+        if not (module.startswith(METHODS) and inspect.isroutine(thing) | inspect.isclass(thing)):
             continue
         if thing in visited:
             continue
@@ -78,10 +78,10 @@ def parts_of(
             # Another method plans it.
             functions |= dict.fromkeys(parts_of(plan, thing, visited, does))
         elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
-            made = (getattr(thing, name, None) for name in does)
-            for part in (f for f in made if isinstance(f, FunctionType) and f not in OPEN):
-                more = (*parts_of(part, None, visited, does), *handed_on(part))
-                functions |= dict.fromkeys((part, *more))
+            members = (getattr(thing, name, None) for name in does)
+            for part in (f for f in members if isinstance(f, FunctionType) and f not in OPEN):
+                called_parts = (*parts_of(part, None, visited, does), *handed_on(part))
+                functions |= dict.fromkeys((part, *called_parts))
     return tuple(functions)
 
 

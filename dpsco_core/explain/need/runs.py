@@ -38,7 +38,7 @@ class Runs:
     def __init__(self, base: Scenario, unknown: Unknown, progress: Progress | None) -> None:
         self.base, self.unknown, self.progress = base, unknown, progress
         (self.method,) = base.methods
-        self.made = make_method(self.method, base.calibration, base.tuning)
+        self.method_run = make_method(self.method, base.calibration, base.tuning)
         self.count = 0
         # Neither n nor the budget is in the labels of the streams.
         plain = replace(canonical(base), n=1, epsilon=1.0, delta=1e-6, rho=None)
@@ -55,7 +55,7 @@ class Runs:
         return np.log(np.maximum(errors, 1e-300))
 
     def _error(self, point: Scenario, trial: int) -> float:
-        plan = self.made.plan(method_setting(point, self.method))
+        plan = self.method_run.plan(method_setting(point, self.method))
         ledger = Ledger(point.budget)
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
@@ -63,7 +63,7 @@ class Runs:
         users: Any = first_users(problem, point.n, point.m, data)
         user_level = method_card(self.method).level == "user"
         records = users_of(users) if user_level else pooled(users)
-        release = released(self.made, records, plan, ledger, noise)
+        release = released(self.method_run, records, plan, ledger, noise)
         return problem.excess_risk(release.value).value
 
 

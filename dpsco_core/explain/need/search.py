@@ -112,7 +112,7 @@ def need(
         final = _final_runs(runs, middle, SPACING, ends)
         if final.slope > FLATTEST:
             final = _final_runs(runs, middle, WIDE, ends)
-        if final.slope > FLATTEST or abs(final.answer(goal) - final.middle) <= 2 * final.apart:
+        if final.slope > FLATTEST or abs(final.answer(goal) - final.middle) <= 2 * final.spacing:
             break
         middle = final.answer(goal)
     result = Need(
@@ -142,13 +142,13 @@ class _FinalRuns:
     """Log errors of the same trials at two points, on either side of a middle."""
 
     middle: float
-    apart: float
+    spacing: float
     left: Vector
     right: Vector
 
     @property
     def slope(self) -> float:
-        return float(np.median(self.right) - np.median(self.left)) / (2 * self.apart)
+        return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:
         """Return where the line through both medians is at the goal."""
@@ -161,7 +161,7 @@ class _FinalRuns:
         count = len(self.left)
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
         left_errors, right_errors = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
-        slope = (right_errors - left_errors) / (2 * self.apart)
+        slope = (right_errors - left_errors) / (2 * self.spacing)
         # A flatter resample is chance: a plateau would have been refused.
         centre = goal - 0.5 * (left_errors + right_errors)
         ends = self.middle + centre / np.minimum(slope, FLATTEST)
@@ -211,7 +211,7 @@ def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, fl
     cheap = point.n * point.d * point.m <= CHEAP
     trials = FINAL_TRIALS if cheap else FEW_TRIALS
     left_errors, right_errors = (runs.log_errors(middle + x, trials) for x in (-spacing, spacing))
-    return _FinalRuns(middle=middle, apart=spacing, left=left_errors, right=right_errors)
+    return _FinalRuns(middle=middle, spacing=spacing, left=left_errors, right=right_errors)
 
 
 def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:

@@ -104,7 +104,7 @@ def noise_for(
     def excess(log_noise: float) -> float:
         own_rho = math.exp(-2 * log_noise) / 2
         cost = batched_gaussian_epsilon(
-            own_rho, delta, drawn=batch, count=records, releases=releases
+            own_rho, delta, batch_size=batch, count=records, releases=releases
         )
         return math.log(max(cost, 1e-12) / epsilon)
 
@@ -153,7 +153,9 @@ def epsilon_of(
         cost = gaussian_epsilon(releases * rho, delta)
     else:
         assert batch is not None and records is not None
-        cost = batched_gaussian_epsilon(rho, delta, drawn=batch, count=records, releases=releases)
+        cost = batched_gaussian_epsilon(
+            rho, delta, batch_size=batch, count=records, releases=releases
+        )
     return _of_sensitivity(cost, delta, releases, sampling, rate, over_sensitivity)
 
 

@@ -10,7 +10,9 @@ from dpsco_core.explain.tables.table import Row
 def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
     """Return the rows that bound one quantity at this scenario by a positive number."""
     return [
-        r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
+        r
+        for r in rows
+        if r.is_relevant and r.bound.card.quantity == quantity and 0 < r.value < math.inf
     ]
 
 

@@ -50,5 +50,5 @@ def constants(problem: str | None = None) -> Iterator[ConstantsRow]:
     """Yield the rows of a problem, or of both, by budget, order and size."""
     problems = PROBLEMS if problem is None else (problem,)
     for name, notion, p, (n, d) in product(problems, BUDGETS, ORDERS, SIZES):
-        here = window(scenario_of(name, notion, n, d, p), notion)
-        yield ConstantsRow(problem=name, notion=notion, n=n, d=d, p=p, window=here)
+        constants_window = window(scenario_of(name, notion, n, d, p), notion)
+        yield ConstantsRow(problem=name, notion=notion, n=n, d=d, p=p, window=constants_window)

@@ -12,7 +12,7 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for, make_method, methods_under, problem_card
-from dpsco_core.explain.wider import proven_lowers
+from dpsco_core.explain.tables.wider import proven_lowers
 from dpsco_core.explain.window import ATTAINED, Notion
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
@@ -81,12 +81,12 @@ def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario
 @lru_cache(maxsize=1024)
 def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | None:
     """Return what the catalogue has in a cell; None where the problem is not posed there."""
-    at = scenario_of(problem, geometry, budget, m)
-    if at is None:
+    scenario = scenario_of(problem, geometry, budget, m)
+    if scenario is None:
         return None
     uppers = [
         b
-        for b in bounds_for(problem, at.level)
+        for b in bounds_for(problem, scenario.level)
         if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
         and b.card.quantity == problem_card(problem).quantity
         and b.card.privacy in ATTAINED[budget]
@@ -96,10 +96,12 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         geometry=geometry,
         budget=budget,
         m=m,
-        methods=tuple(s for s in methods_under(problem, at.level, budget) if _runs(s, at)),
-        uppers=_slugs(b for b in uppers if _holds(b, at)),
-        lowers=_slugs(b for b in proven_lowers(at, is_own=True) if _holds(b, at)),
-        wider=_slugs(b for b in proven_lowers(at, is_own=False) if _holds(b, at)),
+        methods=tuple(
+            s for s in methods_under(problem, scenario.level, budget) if _runs(s, scenario)
+        ),
+        uppers=_slugs(b for b in uppers if _holds(b, scenario)),
+        lowers=_slugs(b for b in proven_lowers(scenario, is_own=True) if _holds(b, scenario)),
+        wider=_slugs(b for b in proven_lowers(scenario, is_own=False) if _holds(b, scenario)),
     )
 
 
@@ -109,26 +111,26 @@ def matrix(problem: str | None = None) -> Iterator[MatrixCell]:
         for geometry in GEOMETRIES:
             for budget in BUDGETS:
                 for m in ITEMS:
-                    one = cell(slug, geometry, budget, m)
-                    if one is not None:
-                        yield one
+                    matrix_cell = cell(slug, geometry, budget, m)
+                    if matrix_cell is not None:
+                        yield matrix_cell
 
 
 def _slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
     return tuple(b.card.slug for b in bounds)
 
 
-def _holds(bound: Bound, at: Scenario) -> bool:
-    setting = at.setting
+def _holds(bound: Bound, scenario: Scenario) -> bool:
+    setting = scenario.setting
     if bound.failures(setting) or bound.refusal(setting):
         return False
     value = bound.value(setting)
     return value > 0 if bound.card.kind == "lower" else math.isfinite(value)
 
 
-def _runs(slug: str, at: Scenario) -> bool:
+def _runs(slug: str, scenario: Scenario) -> bool:
     try:
-        make_method(slug, "tight", "practical").plan(replace(at, methods=(slug,)).setting)
+        make_method(slug, "tight", "practical").plan(replace(scenario, methods=(slug,)).setting)
     except NotApplicable:
         return False
     return True

@@ -180,7 +180,7 @@ class Row:
     value: float  # NaN where the bound is about something else than the scenario
     terms: tuple[tuple[str, float], ...]
     failures: tuple[str, ...]  # what fails: hypotheses, or that it is about something else
-    here: bool  # whether it is about the scenario's problem and what the scenario hides
+    is_relevant: bool  # whether it is about the scenario's problem and what the scenario hides
     # whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`
     applies: bool = False
     binds: str = ""  # as `Evaluation.binds`
@@ -190,7 +190,7 @@ class Row:
     @property
     def holds(self) -> bool:
         """Whether it is about the scenario and all of its hypotheses hold."""
-        return self.here and not self.failures
+        return self.is_relevant and not self.failures
 
 
 def canonical_point(scenario: Scenario) -> Scenario:
@@ -208,7 +208,7 @@ def rows(
     """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
     canonical = canonical_point(point)
     listed = [_row(canonical, slug) for slug in slugs]
-    return tuple(sorted(listed, key=lambda r: (not r.here, not r.holds)))
+    return tuple(sorted(listed, key=lambda r: (not r.is_relevant, not r.holds)))
 
 
 @lru_cache(maxsize=20_000)
@@ -216,14 +216,14 @@ def _row(point: Scenario, slug: str) -> Row:
     row = bound(slug)
     reason = _undefined_reason(point, row.card)
     if reason:
-        return Row(bound=row, value=math.nan, terms=(), failures=(reason,), here=False)
+        return Row(bound=row, value=math.nan, terms=(), failures=(reason,), is_relevant=False)
     evaluation = evaluate(point, row)
     return Row(
         bound=row,
         value=evaluation.value,
         terms=tuple(evaluation.terms.items()),
         failures=evaluation.failures,
-        here=True,
+        is_relevant=True,
         applies=evaluation.applies,
         binds=evaluation.binds,
         note=evaluation.note,

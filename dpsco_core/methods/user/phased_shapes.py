@@ -178,4 +178,4 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
             f"{proven:.4g} with delta={release.total_delta:.3g} in all.",
             calibration="tight",
         )
-    return FilterPlan(keep=keep, count=groups, kept=test.score_floor, release=release)
+    return FilterPlan(keep=keep, count=groups, smallest_weight=test.score_floor, release=release)

@@ -60,7 +60,7 @@ class FilterPlan:
 
     keep: RobustFilter
     count: int  # K
-    kept: float  # the smallest total weight, or number of members, of a released mean
+    smallest_weight: float  # the smallest total weight, or number of members, of a released mean
     release: TestedGaussian  # the release that the ledger accounts for
 
 
@@ -222,4 +222,4 @@ def _attempt(
         delta=failure,
         failure=(parts - 2) * failure,
     )
-    return FilterPlan(keep=keep, count=count, kept=members, release=release)
+    return FilterPlan(keep=keep, count=count, smallest_weight=members, release=release)

@@ -111,7 +111,7 @@ class CorrelatedSteps:
 
     encoding: Encoding
     _noise: Vector = field(init=False, repr=False)  # Z, of which so many rows are drawn
-    _used: int = field(default=0, init=False, repr=False)
+    _steps_released: int = field(default=0, init=False, repr=False)
     _inverse: Vector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -124,14 +124,14 @@ class CorrelatedSteps:
         Raises `InvalidInput` unless the value has the size that was accounted for and is finite;
         `BudgetExceeded` after the last step. Then nothing is drawn.
         """
-        size, steps, t = self.encoding.size, self.encoding.steps, self._used
+        size, steps, t = self.encoding.size, self.encoding.steps, self._steps_released
         fits = value.shape == (size,)
         require(fits, "value", f"of the shape ({size},) that was accounted for", value.shape)
         check_release(value, self.encoding.noise_std)
         if t == steps:
             raise BudgetExceeded(f"{t + 1} steps, and {steps} were accounted for")
         self._noise[t] = self._fresh(rng)
-        self._used += 1
+        self._steps_released += 1
         noisy: Vector = value + self._inverse[t::-1] @ self._noise[: t + 1]
         return noisy
 

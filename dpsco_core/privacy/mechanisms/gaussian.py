@@ -154,7 +154,7 @@ class ShuffledGaussianSteps:
     def entries(self, label: str) -> tuple[Entry, ...]:
         """Return what a ledger records: one entry."""
         if not self.certificate.amplified:
-            return self._alone.entries(label)
+            return self._unshuffled.entries(label)
         check_count("size", self.size)
         return (
             self.certificate.entry(size=self.size, l2_sensitivity=self.l2_sensitivity, label=label),
@@ -163,12 +163,12 @@ class ShuffledGaussianSteps:
     def open(self) -> Steps:
         """Return the noise of the steps."""
         if not self.certificate.amplified:
-            return self._alone.open()
+            return self._unshuffled.open()
         noise_std = self.certificate.noise_multiplier * self.l2_sensitivity
         return Steps(steps=self.certificate.steps, size=self.size, noise_std=noise_std)
 
     @property
-    def _alone(self) -> GaussianSteps:
+    def _unshuffled(self) -> GaussianSteps:
         return GaussianSteps(
             steps=self.certificate.steps,
             size=self.size,
@@ -243,13 +243,13 @@ def gaussian_entry(
     noise_std: float | None = None,  # None: that of the sensitivity and rho
 ) -> Entry:
     """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
-    known = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
+    std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",
         label=label,
         sensitivity=l2_sensitivity,
         proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
-        noise=known,
+        noise=std,
         size=size,
         rho=rho,
         disjoint_blocks=disjoint_blocks,

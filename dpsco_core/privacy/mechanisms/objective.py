@@ -44,16 +44,16 @@ class ObjectiveGaussian:
         check_positive("epsilon", self.epsilon)
         require(self.jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", self.jacobian_epsilon)
         require(0 < self.delta < 1, "delta", "above 0 and below 1", self.delta)
-        needed, std = self._needed, self.noise_std
-        require(std >= needed * (1 - 1e-12), "noise_std", f"at least {needed:.6g}", std)
+        least_std, std = self._least_noise_std, self.noise_std
+        require(std >= least_std * (1 - 1e-12), "noise_std", f"at least {least_std:.6g}", std)
 
     @property
     def noise_std(self) -> float:
         """The standard deviation of the noise in every entry."""
-        return self._needed if self.own_noise_std is None else self.own_noise_std
+        return self._least_noise_std if self.own_noise_std is None else self.own_noise_std
 
     @property
-    def _needed(self) -> float:
+    def _least_noise_std(self) -> float:
         return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
 
     def entry(self, value: Vector, label: str) -> Entry:

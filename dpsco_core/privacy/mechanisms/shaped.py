@@ -61,8 +61,8 @@ class Shaped:
     def __post_init__(self) -> None:
         check_positive("sensitivity", self.sensitivity)
         check_positive("rho", self.rho)
-        known = self.noise in ("generalized gaussian", "gaussian")
-        require(known, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
+        has_exact_cost = self.noise in ("generalized gaussian", "gaussian")
+        require(has_exact_cost, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
         allowed = ("tight",) if self.noise == "gaussian" else ("tight", "paper")
         require(
             self.calibration in allowed,
@@ -132,10 +132,10 @@ class Shaped:
             sensitivity = proven = self.norm.l2_ratio * self.sensitivity
         else:
             sensitivity = self.sensitivity
-            lost = 1.0
+            factor = 1.0
             if self.calibration == "paper":
-                lost = max(1.0, self.norm.kappa / self.norm.printed_kappa)
-            proven = math.sqrt(lost) * sensitivity
+                factor = max(1.0, self.norm.kappa / self.norm.printed_kappa)
+            proven = math.sqrt(factor) * sensitivity
         return Entry(
             mechanism=self.noise,
             label=label,

@@ -38,7 +38,7 @@ class Steps:
     size: int
     noise_std: float
     exponent: float = 2.0
-    _used: int = field(default=0, repr=False)
+    _steps_taken: int = field(default=0, repr=False)
 
     def noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the noise of the next `count` releases, shape (count, d).
@@ -59,9 +59,9 @@ class Steps:
         self._use(count, d)
         if self.exponent == 2:
             return gaussian_noise(d, self.noise_std * math.sqrt(count), rng)
-        total, most = np.zeros(d), max(1, DRAWN_AT_ONCE // d)
-        for low in range(0, count, most):
-            total += self._noise_of((min(most, count - low), d), rng).sum(axis=0)
+        total, chunk = np.zeros(d), max(1, DRAWN_AT_ONCE // d)
+        for low in range(0, count, chunk):
+            total += self._noise_of((min(chunk, count - low), d), rng).sum(axis=0)
         return total
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -76,9 +76,11 @@ class Steps:
 
     def _use(self, count: int, d: int) -> None:
         self._check(count, d)
-        if self._used + count > self.steps:
-            raise BudgetExceeded(f"{self._used + count} steps, and {self.steps} were accounted for")
-        self._used += count
+        if self._steps_taken + count > self.steps:
+            raise BudgetExceeded(
+                f"{self._steps_taken + count} steps, and {self.steps} were accounted for"
+            )
+        self._steps_taken += count
 
     def _check(self, count: int, d: int) -> None:
         # A negative count would give steps back, and one column would be broadcast to all.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app.parts import controls
-from dpsco_app.shell.window import SEEN
+from dpsco_app.shell.window import SIZE_KEY
 from tests.app.pages import annotations, checked, chosen, figure, html, ladder, open_page
 
 
@@ -42,7 +42,7 @@ def test_controls_that_fold_away_keep_their_values() -> None:
 def test_a_window_has_the_figure_that_it_needs() -> None:
     page = open_page()
     wide, names, heard = figure(page), list(ladder(page)), html(page)
-    page.session_state[SEEN] = "compact"
+    page.session_state[SIZE_KEY] = "compact"
     phone = figure(checked(page.run()))
     assert {t.get("name") for t in phone["data"]} == {t.get("name") for t in wide["data"]}
     for name in ("With privacy", "Without privacy", "Proven limit"):

@@ -255,7 +255,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
 
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
-    here = [r for r in rows_of(Scenario(methods=()), "all") if r.here]
+    here = [r for r in rows_of(Scenario(methods=()), "all") if r.is_relevant]
     table = words.table_frame(here, 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
     assert row["Binds"] == "every zCDP algorithm (ρ = 0.02801)"
@@ -270,7 +270,7 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     assert title.startswith("Proven in this table: error in the worst case at least ")
     assert title.endswith(" for every ε-DP algorithm")
     assert words.title([]).startswith("No row of this table")
-    failing = [r for r in rows_of(MEAN, "kamath") if r.here and not r.holds]
+    failing = [r for r in rows_of(MEAN, "kamath") if r.is_relevant and not r.holds]
     assert "No theorem about a private method holds" in words.title(failing)
 
 
@@ -286,7 +286,7 @@ def test_the_sentence_counts_what_holds() -> None:
     )
     assert f"{words.in_digits(span.high)} is proven possible for all data" in together
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
-    here = [r for r in everything if r.here]
+    here = [r for r in everything if r.is_relevant]
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert counted.endswith(f"the table has {len(everything)}.")
     (ratio,) = class_ratios(drawn)
@@ -387,9 +387,9 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
     every = rows_of(point, "kamath")
-    here = [r for r in every if r.here]
+    here = [r for r in every if r.is_relevant]
     assert len(frame) == len(every) > len(here)
-    assert list(frame["Holds"] == "another problem") == [not r.here for r in every]
+    assert list(frame["Holds"] == "another problem") == [not r.is_relevant for r in every]
     by_name = {r.bound.card.slug: v for r, v in zip(every, frame["Value"], strict=True)}
     (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name["lower.mean.fano-cdp"] == fano.value

@@ -204,7 +204,7 @@ def test_the_page_is_about_the_set_of_the_visits_scenario() -> None:
     assert headline(page) == SETS["l2"].does and dict(page.query_params.items()) == {}
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
     assert headline(checked(page.run())) == SETS["linf"].does
-    assert page.session_state[visit.SESSION].mine == replace(BASE, geometry="linf")
+    assert page.session_state[visit.SESSION].visit_scenario == replace(BASE, geometry="linf")
     assert page.query_params["geometry"] == "linf"
 
 

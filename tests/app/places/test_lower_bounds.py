@@ -192,7 +192,7 @@ def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> Non
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     page = open_lower(part="prove")
-    mine = there = page.session_state[visit.SESSION].mine
+    mine = there = page.session_state[visit.SESSION].visit_scenario
     wanted = View()
     for scene in SCENES[2:]:
         press(page, scene.name)
@@ -208,7 +208,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
             there.p,
             there.budget,
         )
-        assert page.session_state[visit.SESSION].mine == mine
+        assert page.session_state[visit.SESSION].visit_scenario == mine
         assert "(yours: " in page.container(key="lower_apart").markdown[0].value
     press(page, "Back to mine")
     assert links.read(dict(page.query_params), sampling=False)[0] == mine

@@ -42,7 +42,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No file is offered by the server unless a test does so."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
-    stored._kept.cache_clear()
+    stored._served_outcomes.cache_clear()
 
 
 def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:

@@ -107,7 +107,7 @@ def test_the_plot_draws_the_index_over_the_threshold() -> None:
     (note,) = figure.layout.annotations
     assert low <= note.y == np.log10(20) <= high < 2 and low <= np.log10(min(line.y))
     assert list(line.x) == list(fit.farthest) and max(line.y) <= 20
-    assert list(chosen.x) == [fit.used] and list(chosen.y) == [fit.index]
+    assert list(chosen.x) == [fit.tail_count] and list(chosen.y) == [fit.index]
 
 
 def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:

@@ -121,7 +121,7 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     cell = _cells(SCENARIO)[0]
     assert (cell.point.distribution, cell.point.offset) == (LAW, OFFSET)
     first = next(_measured(SCENARIO))
-    assert (first.shown == first.smallest).all()
+    assert (first.winners == first.smallest).all()
     small = OF_MAP.format(start=rounded(without_data(cell.point)), trials=SCENARIO.trials)
     assert f"an error of {rounded(without_data(cell.point))}" in small
     assert f"averages {SCENARIO.trials} runs, and the map {TRIALS}" in small
@@ -142,7 +142,7 @@ def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> N
     assert first.start is not None
     assert first.start[row, column] == without_data(_cells(at)[0].point)
     assert first.values[:, row, column].min() > first.start[row, column]
-    assert first.shown[row, column] == len(MEASURED)
+    assert first.winners[row, column] == len(MEASURED)
     said = winner(first, at, "measured").replace("\xa0", " ")
     assert said.startswith("At m = 1, n = 500, no method of this map beats an answer without")
     best = contest_table(first)["Best"].to_numpy().reshape(first.smallest.shape)
@@ -156,10 +156,10 @@ def test_every_share_of_headline_and_table_is_of_the_whole_map() -> None:
     some = replace(
         bounds, start=np.where(np.arange(least.shape[1]) < 9, 0.0, np.full_like(least, 9))
     )
-    best, left = int(some.smallest[at]), (some.shown >= 0) & (some.shown < len(some.methods))
-    assert some.shown[at] == best and 0 < left.sum() < left.size
-    share = f"{100 * (some.shown == best).mean():.0f} %"
-    assert share != f"{100 * (some.shown[left] == best).mean():.0f} %"
+    best, left = int(some.smallest[at]), (some.winners >= 0) & (some.winners < len(some.methods))
+    assert some.winners[at] == best and 0 < left.sum() < left.size
+    share = f"{100 * (some.winners == best).mean():.0f} %"
+    assert share != f"{100 * (some.winners[left] == best).mean():.0f} %"
     assert winner(some, SCENARIO, "measured").endswith(f"as on {share} of the map")
     rows = contest_figure(some, SCENARIO, "measured").ladder.rows
     assert rows[0].values[1] == share

@@ -105,9 +105,9 @@ def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> Non
     best = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
     useless = (start <= best) & (best < np.inf)
     assert 0 < useless.sum() < useless.size
-    assert (bounds.shown == bounds.smallest).all()
+    assert (bounds.winners == bounds.smallest).all()
     expected = replace(bounds, start=np.full(best.shape, start))
-    assert ((expected.shown == len(expected.methods)) == useless).all()
+    assert ((expected.winners == len(expected.methods)) == useless).all()
     rows = contest_figure(expected, BASE, "measured").ladder.rows
     assert rows[-1].name == "■ an answer without data"
     assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} %"]

@@ -34,30 +34,30 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_a_run_computes_at_once_where_nobody_waits(clock: list[float]) -> None:
     with Turns(1).run() as turn:
-        assert turn.come() and not turn.over()
+        assert turn.wait_for_slice() and not turn.is_over()
         clock[0] += 2 * turns.SHOW_SECONDS
-        assert turn.over()  # it shows how far it is
+        assert turn.is_over()  # it shows how far it is
 
 
 def test_whoever_waits_for_a_figure_comes_before_every_run(clock: list[float]) -> None:
     shared = Turns(2)
     with shared.run() as turn:
-        assert turn.come()
+        assert turn.wait_for_slice()
         with shared.first_figure():
-            assert turn.over()  # after the cell that is being computed
+            assert turn.is_over()  # after the cell that is being computed
             turn.hand_on()
-            assert not turn.come()
-        assert turn.come()
+            assert not turn.wait_for_slice()
+        assert turn.wait_for_slice()
 
 
 def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
     shared = Turns(1)
     with shared.first_figure():
         turn = Turn(shared)
-        shared._last = clock[0]
-        assert not turn.come()
-        shared.drawn()
-        assert turn.come()
+        shared._slice_start = clock[0]
+        assert not turn.wait_for_slice()
+        shared.end_drawing()
+        assert turn.wait_for_slice()
 
 
 def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) -> None:
@@ -65,7 +65,7 @@ def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) ->
     turn = Turn(shared)
     for _ in range(1000):  # 10 s in which a new figure is always being drawn
         shared._drawing["another visitor"] = clock[0]
-        if turn.come():
+        if turn.wait_for_slice():
             worked += 1
             turn.hand_on()
         clock[0] += 0.01
@@ -76,24 +76,24 @@ def test_a_page_that_computes_long_counts_no_more(clock: list[float]) -> None:
     shared = Turns(1)
     turn = Turn(shared)
     with shared.first_figure():
-        shared._last = clock[0]
-        assert not turn.come()
+        shared._slice_start = clock[0]
+        assert not turn.wait_for_slice()
         clock[0] += turns.DRAWING_SECONDS
-        assert turn.come() and not turn.over()
+        assert turn.wait_for_slice() and not turn.is_over()
 
 
 def test_runs_take_turns_in_their_order(clock: list[float]) -> None:
     shared = Turns(1)
     first, second, third = (Turn(shared) for _ in range(3))
-    assert [turn.come() for turn in (first, second, third)] == [True, False, False]
+    assert [turn.wait_for_slice() for turn in (first, second, third)] == [True, False, False]
     first.hand_on()
-    assert [turn.come() for turn in (first, second, third)] == [True, False, False]
+    assert [turn.wait_for_slice() for turn in (first, second, third)] == [True, False, False]
     clock[0] += 2 * turns.SLICE_SECONDS  # until then it goes on before all others
     first.hand_on()
-    assert [turn.come() for turn in (third, second, first)] == [False, True, False]
+    assert [turn.wait_for_slice() for turn in (third, second, first)] == [False, True, False]
     clock[0] += 2 * turns.SLICE_SECONDS
     second.hand_on()
-    assert [turn.come() for turn in (first, second, third)] == [False, False, True]
+    assert [turn.wait_for_slice() for turn in (first, second, third)] == [False, False, True]
 
 
 @pytest.mark.parametrize("computing", [True, False])
@@ -102,17 +102,17 @@ def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
 ) -> None:
     shared = Turns(1)
     other = Turn(shared)
-    assert computing or other.come()
+    assert computing or other.wait_for_slice()
 
     def run() -> None:
         with shared.run() as turn:
-            assert turn.come() == computing
+            assert turn.wait_for_slice() == computing
             raise KeyError
 
     with pytest.raises(KeyError):
         run()
     other.leave()
-    assert not shared._queue and Turn(shared).come()
+    assert not shared._queue and Turn(shared).wait_for_slice()
 
 
 def test_no_more_runs_compute_at_once_than_there_are_slots(
@@ -227,7 +227,7 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
         clicked.setattr(running.st, "session_state", State())
         with pytest.raises(Clicked):
             running.cached_cell(cell)
-    assert checks == [running.ASKED]
+    assert checks == [running.STOP_POINT]
     assert running.cached_cell(cell).error == run_cell(cell).error
 
 
@@ -239,7 +239,7 @@ state = get_script_run_ctx().session_state
 object.__setattr__(state, "_yield_callback", lambda: asked.append("asked"))
 running.ASK_EVERY_SECONDS = 0.0
 running.stopper()()
-assert asked and running.ASKED not in state
+assert asked and running.STOP_POINT not in state
 """
 
 

@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, counted)
 
     count(explore, "style")  # once a run of the page
-    for name in ("settle", "beside"):
+    for name in ("settle", "companions_of"):
         count(Curves, name)
     for name in ("change", "screen"):
         count(Session, name)
@@ -62,7 +62,7 @@ def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
         "style": 1,
         "change": 1,
         "settle": 1,
-        "beside": 2,  # beside the scenario, and beside that of more trials, which are offered
+        "companions_of": 2,  # for the scenario, and for more trials, which are offered
         "screen": 1,
         "front_screen": 1,
     }

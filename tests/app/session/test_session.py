@@ -164,9 +164,9 @@ def check(session: Session, theme: Theme) -> Screen:
     scenario, wrong = links.read(screen.address)
     assert not wrong and ADDRESS.from_query(screen.address)[1] == []
     if not screen.refused:
-        assert scenario == screen.now
+        assert scenario == screen.current_scenario
         assert ADDRESS.from_query(screen.address)[0] == view
-        assert screen.is_old or screen.scenario == scenario
+        assert screen.is_old or screen.current_scenario == scenario
     assert not (screen.refused and screen.is_running)
     return screen
 
@@ -304,9 +304,9 @@ def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
 
 def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
     session = opened(SMALL)
-    before = session.mine
+    before = session.visit_scenario
     session.change("methods", ())
-    assert session.scenario.methods == () and session.mine == before
+    assert session.scenario.methods == () and session.visit_scenario == before
     assert links.read(session.screen(Theme()).address)[0] == before
     session.leave()
     session.open(CURVES, {})

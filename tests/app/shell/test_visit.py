@@ -65,7 +65,7 @@ def go(page: AppTest, name: str) -> AppTest:
 
 
 def mine(page: AppTest) -> Scenario:
-    scenario: Scenario = page.session_state[visit.SESSION].mine
+    scenario: Scenario = page.session_state[visit.SESSION].visit_scenario
     return scenario
 
 

@@ -22,7 +22,7 @@ from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
 from dpsco_app.static_page.page import LivePage
 from dpsco_app.static_page.story import story_parts, views
-from dpsco_app.static_page.visit import Visit, handled, shown, theme_of
+from dpsco_app.static_page.visit import Visit, handled, screen_json, theme_of
 from dpsco_app.static_page.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
@@ -105,7 +105,7 @@ def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
     assert visit.wrong == ["Choose at least one estimator."] and not visit.is_running
     handled(visit, json.dumps([["change", "panel", "third"]]))
     assert len(visit.wrong) == 2 and "panel must be" in visit.wrong[1]
-    assert json.loads(shown(visit, WIDE))["wrong"] == visit.wrong
+    assert json.loads(screen_json(visit, WIDE))["wrong"] == visit.wrong
 
 
 def test_points_that_are_too_large_go_and_come_back() -> None:
@@ -127,7 +127,7 @@ def test_every_preset_starts_as_the_dashboard_has_it(preset: Preset) -> None:
 
 @pytest.mark.parametrize("width", [360, 900, 1200])
 def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int) -> None:
-    text = shown(finish(visit), theme_of(width, dark=True))
+    text = screen_json(finish(visit), theme_of(width, dark=True))
     screen = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     rows = [t["y"] for t in screen["figure"]["data"] if t.get("y")]
     assert rows and all(y is None or math.isfinite(y) for row in rows for y in row)
@@ -136,7 +136,7 @@ def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int
 
 
 def seen(visit: Visit) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(shown(visit, WIDE, PICTURE))
+    made: dict[str, Any] = json.loads(screen_json(visit, WIDE, PICTURE))
     return made
 
 
@@ -211,8 +211,8 @@ def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
     script = (
         "import sys; from dpsco_app.static_page.visit import *; v = Visit(); v.open(sys.argv[1])\n"
         "while v.step(9): pass\n"
-        "shown(v, theme_of(1200, dark=False)), v.python()\n"
-        "shown(v, theme_of(1200, dark=False), PICTURE)\n"
+        "screen_json(v, theme_of(1200, dark=False)), v.python()\n"
+        "screen_json(v, theme_of(1200, dark=False), PICTURE)\n"
         "print(*sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run(

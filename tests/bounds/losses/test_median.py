@@ -15,7 +15,7 @@ from dpsco_core.bounds.instances.assouad import harmonic
 from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.median import hardest, median_bound
 from dpsco_core.catalogue import bound
-from dpsco_core.data.hidden.far_points import FAR, FarPoints
+from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import GeometricMedian
@@ -80,7 +80,7 @@ def test_the_median_by_sums_over_every_count(level: Level) -> None:
     assert row.value(at) == pytest.approx(-1.5 * float(top.fun), rel=1e-4)
     assert row.failures(at) == ()
     fixed = row.value(replace(at, spike_probability=0.02))
-    expected = plain(0.02, n, d, level) - 1 / (2 * (FAR - 1))
+    expected = plain(0.02, n, d, level) - 1 / (2 * (FAR_DISTANCE - 1))
     assert fixed == pytest.approx(1.5 * expected, rel=1e-5)
 
 
@@ -93,7 +93,7 @@ def test_the_bound_is_about_the_ball() -> None:
 
 
 def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
-    law = FarPoints(d=d, spike_probability=s, distance=FAR * radius)
+    law = FarPoints(d=d, spike_probability=s, distance=FAR_DISTANCE * radius)
     return GeometricMedian(distribution=law, radius=radius).draw(np.random.default_rng(seed))
 
 
@@ -105,7 +105,7 @@ def test_on_the_ball_the_risk_of_far_points_is_linear() -> None:
         w = rng.standard_normal(6)
         w *= 2.0 * rng.random() / np.linalg.norm(w)
         linear = 0.2 / 6 * (2.0 * math.sqrt(6) - float(signs @ w))
-        assert made.excess_risk(w).value == pytest.approx(linear, abs=2.0 / FAR)
+        assert made.excess_risk(w).value == pytest.approx(linear, abs=2.0 / FAR_DISTANCE)
     assert made.excess_risk(made.minimiser).value == 0.0
 
 

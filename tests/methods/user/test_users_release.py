@@ -176,7 +176,7 @@ def test_too_few_points_are_refused_with_the_number_that_will_do(
     with pytest.raises(NotApplicable, match="it needs ") as refusal:
         plan(40)
     needed = int(refusal.value.nearest.split()[0])
-    assert plan(needed).kept >= needed / 3
+    assert plan(needed).smallest_weight >= needed / 3
     with pytest.raises(NotApplicable, match=f"it needs {needed}\\."):
         plan(needed - 1)
 
@@ -189,9 +189,11 @@ def test_a_plan_that_no_number_of_points_allows_says_so() -> None:
 def test_form_a_needs_a_floor_above_its_upper_share() -> None:
     plan = single_test_plan(400, EPSILON, DELTA, keep=keep_of("A", 2 / 3, "coins"))
     assert plan.release.test.score_floor >= 400 * 2 / 3
-    assert plan.kept == pytest.approx(plan.release.test.score_floor)
+    assert plan.smallest_weight == pytest.approx(plan.release.test.score_floor)
     changed = changed_members(keep_of("A", 2 / 3, "coins"), 400, DELTA / 3)
-    assert plan.release.l2_sensitivity == pytest.approx(4 * (2 + changed) / plan.kept, rel=1e-8)
+    assert plan.release.l2_sensitivity == pytest.approx(
+        4 * (2 + changed) / plan.smallest_weight, rel=1e-8
+    )
     assert plan.release.failure == pytest.approx(DELTA / 3)
 
 
@@ -203,7 +205,7 @@ def test_the_plan_of_coins_in_form_b_pays_for_their_number() -> None:
     assert plan.release.failure == pytest.approx(2 * part)
     floor = (plan.release.test.score_floor - 10_000) / 0.5
     floor -= math.sqrt(20_000 * math.log(2 * steps / part) / 2)
-    assert plan.kept == pytest.approx(floor)
+    assert plan.smallest_weight == pytest.approx(floor)
 
 
 @pytest.mark.parametrize("kind", ["single", "sequence"])
@@ -350,15 +352,15 @@ def test_above_threshold_is_as_accurate_as_lemma_a9_says() -> None:
 def test_subsampling_amplifies() -> None:
     for epsilon, (drawn, count) in itertools.product((1e-3, 0.5, 3.0, 50.0), ((1, 7), (99, 100))):
         base = ApproxDP(epsilon=epsilon, delta=1e-5)
-        amplified = subsample(base, drawn=drawn, count=count)
+        amplified = subsample(base, batch_size=drawn, count=count)
         linear = math.expm1(epsilon) * drawn / count
         assert amplified.epsilon <= min(linear, epsilon)
         assert math.expm1(amplified.epsilon) == pytest.approx(linear, rel=1e-9)
         assert amplified.delta == pytest.approx(1e-5 * drawn / count)
-        assert subsample(base, drawn=count, count=count) == base
-    assert subsample(ApproxDP(epsilon=1e4, delta=0.1), drawn=1, count=10).epsilon < 1e4
+        assert subsample(base, batch_size=count, count=count) == base
+    assert subsample(ApproxDP(epsilon=1e4, delta=0.1), batch_size=1, count=10).epsilon < 1e4
     with pytest.raises(InvalidInput, match="drawn must be at most 5, got drawn=6"):
-        subsample(ApproxDP(epsilon=1.0, delta=0.1), drawn=6, count=5)
+        subsample(ApproxDP(epsilon=1.0, delta=0.1), batch_size=6, count=5)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def placed_rows(entry: ReproducedPaper, points: Sequence[Scenario]) -> list[list
         order = {slug: index for index, slug in enumerate(slugs)}
         listed = sorted(rows(point, tuple(slugs)), key=lambda r: order[r.bound.card.slug])
         for row in listed:
-            if row.here:
+            if row.is_relevant:
                 evaluated.setdefault(row.bound.card.slug, []).append((place, row))
     placed: list[list[Row]] = [[] for _ in points]
     for candidates in evaluated.values():

@@ -88,7 +88,7 @@ class BatchGaussian(TestedGaussian):
         base = ApproxDP(
             epsilon=test.epsilon + self.epsilon, delta=test.failure / test.steps + self.delta
         )
-        return subsample(base, drawn=self.drawn, count=self.population)
+        return subsample(base, batch_size=self.drawn, count=self.population)
 
     @property
     def total_epsilon(self) -> float:
@@ -162,4 +162,4 @@ def batch_plan(
         drawn=drawn,
         population=population,
     )
-    return FilterPlan(keep=keep, count=drawn, kept=kept, release=release)
+    return FilterPlan(keep=keep, count=drawn, smallest_weight=kept, release=release)

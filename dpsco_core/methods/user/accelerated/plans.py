@@ -189,7 +189,7 @@ def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterP
     return FilterPlan(
         keep=keep,
         count=users,
-        kept=member_floor(keep, users, floor, size_failure),
+        smallest_weight=member_floor(keep, users, floor, size_failure),
         release=replace(needed, l2_sensitivity=room * proven),
     )
 
