@@ -12,14 +12,12 @@ LOWER = (
     Letter("B", "number of spiked records, at random"),
 )
 SIGNS = (*LOWER, Letter(r"\delta", "bias of the signs, the best one"))
-CLIPPING = (
-    Letter(
-        "M",
-        "directional moment of the gradients (its root)",
-        lambda s: s.constants.directional_moment,
-    ),
-    Letter("R", "clip radius, the best one"),
+MOMENT = Letter(
+    "M",
+    "directional moment of the gradients (its root)",
+    lambda s: s.constants.directional_moment,
 )
+CLIPPING = (MOMENT, Letter("R", "clip radius, the best one"))
 BLOCKS = (Letter("m", "number of blocks"), Letter("b", "records a block"))
 SMOOTH = Letter("L", "smoothness of the population risk", lambda s: s.constants.smoothness)
 ESTIMATED = (

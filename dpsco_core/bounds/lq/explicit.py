@@ -22,6 +22,7 @@ from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.dual import DualConstants, dual_constants
 
 Terms4 = tuple[float, float, float, float]
 VOID: Terms4 = (math.inf, math.inf, math.inf, math.inf)
@@ -37,35 +38,40 @@ KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 
 
-def _dual(field: str) -> Callable[[Setting], float]:
-    return lambda setting: float(getattr(own_constants(setting), field))
+def _in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[Letter, ...]:
+    """Return the letters of formulas whose constants are these."""
+
+    def constant(field: str) -> Callable[[Setting], float]:
+        return lambda setting: float(getattr(constants_of(setting), field))
+
+    return (
+        Letter("q", "exponent of the parameters' norm", lambda s: s.exponent),
+        Letter("M", "diameter of the set in the parameters' norm", constant("diameter")),
+        Letter("L", "Lipschitz constant in the dual norm", constant("lipschitz")),
+        Letter(
+            r"\sigma",
+            "deviation of the gradients in the dual norm",
+            lambda s: math.sqrt(constants_of(s).variance),
+        ),
+        Letter(r"\beta", "smoothness in the parameters' norm", constant("smoothness")),
+        Letter("G", "bound on the population gradient, dual norm", constant("mean_gradient_bound")),
+        Letter(r"\theta^*", "the minimiser, of norm at most", constant("radius")),
+        Letter("R_q", "largest norm of a point of the set", constant("radius")),
+        Letter(r"\lambda", "truncation level, the best one"),
+        Letter(r"\gamma", "weight of the mirror map"),
+        Letter(r"\mu", "weight of the regulariser"),
+    )
 
 
-_LETTERS = (
-    Letter("q", "exponent of the parameters' norm", lambda s: s.exponent),
-    Letter("M", "diameter of the set in the parameters' norm", _dual("diameter")),
-    Letter("L", "Lipschitz constant in the dual norm", _dual("lipschitz")),
-    Letter(
-        r"\sigma",
-        "deviation of the gradients in the dual norm",
-        lambda s: math.sqrt(own_constants(s).variance),
-    ),
-    Letter(r"\beta", "smoothness in the parameters' norm", _dual("smoothness")),
-    Letter("G", "bound on the population gradient, dual norm", _dual("mean_gradient_bound")),
-    Letter(r"\theta^*", "the minimiser, of norm at most", _dual("radius")),
-    Letter("R_q", "largest norm of a point of the set", _dual("radius")),
-    Letter(r"\lambda", "truncation level, the best one"),
-    Letter(r"\gamma", "weight of the mirror map"),
-    Letter(r"\mu", "weight of the regulariser"),
+_LETTERS = _in_norm(own_constants)
+_PRINTED_KAPPA = Letter(
+    r"\kappa",
+    "regularity of the dual norm, as printed",
+    lambda s: space_of(s).printed_kappa if 1 <= s.exponent <= 2 else math.nan,
 )
-RATE_LETTERS = (
-    *_LETTERS,
-    Letter(
-        r"\kappa",
-        "regularity of the dual norm, as printed",
-        lambda s: space_of(s).printed_kappa if 1 <= s.exponent <= 2 else math.nan,
-    ),
-)
+# The rates for q above 2 are in that norm, but for the one of a method that works in l2 there.
+RATE_LETTERS = (*_in_norm(dual_constants), _PRINTED_KAPPA)
+OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA)
 # The explicit bounds have a regularity of their own, which their formulas define.
 _EXPLICIT_LETTERS = (
     *_LETTERS,

@@ -14,7 +14,7 @@ from typing import Any
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -40,7 +40,7 @@ from dpsco_core.bounds.lq.conditions import (
     SMALL_SIGMA_GRADIENT,
     VARIANCE,
 )
-from dpsco_core.bounds.lq.explicit import RATE_LETTERS, upper_card
+from dpsco_core.bounds.lq.explicit import OWN_RATE_LETTERS, RATE_LETTERS, upper_card
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -177,11 +177,12 @@ def _row(
     latex: str,
     evaluate: Callable[[Setting], Terms],
     hypotheses: tuple[Hypothesis, ...],
+    letters: tuple[Letter, ...] = RATE_LETTERS,
     **fields: Any,  # fields of the card
 ) -> Bound:
     fields |= {"constant": "rate", "privacy": "approx"}
     card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", latex, **fields)
-    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=RATE_LETTERS)
+    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters)
 
 
 def _dimension(setting: Setting) -> str:
@@ -344,6 +345,7 @@ LQ_RATES: tuple[Bound, ...] = (
         r",\ " + _KAPPA,
         _terms(general_potential, _product(own_constants, "lipschitz", "diameter"), _NEEDS),
         (*REMARK_1, _TWO_DIMENSIONS),
+        OWN_RATE_LETTERS,
         loss_class=classes.LIPSCHITZ,
         paper=ARORA_2020,
         method="lp.noisy-mirror-descent",

@@ -18,6 +18,7 @@ from dpsco_core.bounds.conditions import (
     PURE_BUDGET,
     moment_scale,
 )
+from dpsco_core.bounds.letters import MOMENT
 from dpsco_core.bounds.mean.clipped import coordinate_bias
 from dpsco_core.bounds.mean.intervals import NOISE, SAMPLE, SPREAD, at_most, interval_row
 from dpsco_core.bounds.tools import (
@@ -128,6 +129,7 @@ def _share(setting: Setting) -> float:
 
 LETTERS = (
     *BALL,
+    MOMENT,
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
     Letter("R", "run's clip radius"),
     Letter(r"\sigma", "deviation of the run's noise, per coordinate"),

@@ -1,0 +1,172 @@
+r"""The number that a printed formula is at given letters: LaTeX as the cards of bounds have it.
+
+Fractions, roots, powers, logarithms, minima and maxima, products without a sign, and after a comma
+the definitions of letters (``\kappa=\frac{\beta R}L``) and cases (``\ (q<2)``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+TOKEN = re.compile(r"\\[A-Za-z]+|\d+|[A-Za-z]'?(?:_(?:\w|\{[^{}]*\}))?|[-+/^(){},]|\S")
+SPACE = re.compile(r"\\(?:[Bb]ig[lr]?|[,;! ])")
+SPELLINGS = (
+    (r"\|\theta^*\|_q", r"\theta"),
+    (r"\tfrac", r"\frac"),
+    (r"\{", "("),
+    (r"\}", ")"),
+    ("[", "("),
+    ("]", ")"),
+)
+CASE = re.compile(r"(.*)\((q(?:<|\\ge)\d+)\)$")
+DEFINITION = re.compile(r"(\\?[A-Za-z]+(?:_\w)?)=(.*)$")
+UNREADABLE = r"E\max"  # a definition in words, whose letter has a value
+
+
+def printed_value(latex: str, letters: Mapping[str, float]) -> float:
+    """Return the value of a formula; raises `ValueError` where it cannot be read."""
+    formulas, definitions = [], []
+    for part in _parts(latex):
+        definition, case = DEFINITION.match(part), CASE.match(part)
+        if definition:
+            definitions.append(definition.groups())
+        elif case is None:
+            formulas.append(part)
+        elif _holds(case[2], letters["q"]):
+            formulas.append(case[1])
+    (formula,) = formulas
+    values = {_spelled(name): value for name, value in letters.items()}
+    for name, text in definitions:
+        if UNREADABLE not in text:
+            value, letter = _Reader(_tokens(text), values).whole(), values.get(name, math.nan)
+            if not (math.isnan(letter) or math.isclose(value, letter, rel_tol=1e-9)):
+                raise ValueError(f"{name} is {value} by its definition, and {letter} as a letter")
+            values[name] = value
+    return _Reader(_tokens(formula), values).whole()
+
+
+def _holds(case: str, q: float) -> bool:
+    return q < 2 if "<" in case else q >= 2
+
+
+def _spelled(text: str) -> str:
+    return text.replace(r"\theta^*", r"\theta")
+
+
+def _parts(latex: str) -> list[str]:
+    """Return the formula and its definitions: what commas with a space after them part."""
+    return [re.sub(r"\\ ", " ", part).strip() for part in re.split(r",\\(?:quad| )", latex)]
+
+
+def _tokens(text: str) -> list[str]:
+    for printed, plain in SPELLINGS:
+        text = text.replace(printed, plain)
+    return TOKEN.findall(SPACE.sub(" ", text))
+
+
+@dataclass
+class _Reader:
+    tokens: list[str]
+    letters: Mapping[str, float]
+    place: int = field(default=0)
+
+    @property
+    def token(self) -> str:
+        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+
+    def take(self, token: str = "") -> str:
+        if token and self.token != token:
+            raise ValueError(f"{token} is not at {self.tokens[self.place :]}")
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def whole(self) -> float:
+        value = self.sum()
+        if self.token:
+            raise ValueError(f"{self.tokens[self.place :]} is left")
+        return value
+
+    def sum(self) -> float:
+        value = self.product()
+        while self.token in ("+", "-"):
+            sign = 1 if self.take() == "+" else -1
+            value += sign * self.product()
+        return value
+
+    def product(self) -> float:
+        sign = -1.0 if self.token == "-" and self.take() else 1.0
+        value = self.power()
+        while self.token and self.token not in "+-,)}":
+            if self.token == "/":
+                self.take()
+                value /= self.power()
+            else:
+                value *= self.power()
+        return sign * value
+
+    def power(self) -> float:
+        value = self.atom()
+        if self.token == "^":
+            self.take()
+            value = math.pow(value, self.argument())
+        return value
+
+    def argument(self) -> float:
+        r"""Return what a command takes: a group, or a single digit, letter or command."""
+        if self.token == "{":
+            self.take()
+            value = self.sum()
+            self.take("}")
+            return value
+        if self.token.isdigit() and len(self.token) > 1:
+            digit, self.tokens[self.place] = self.token[0], self.token[1:]
+            return float(digit)
+        return self.atom()
+
+    def atom(self) -> float:
+        token = self.take()
+        if token == "(":
+            value = self.sum()
+            self.take(")")
+            return value
+        if token == "{":
+            self.place -= 1
+            return self.argument()
+        if token.isdigit():
+            return float(token)
+        if token == r"\frac":
+            numerator = self.argument()
+            denominator = self.argument()
+            return numerator / denominator if denominator else math.copysign(math.inf, numerator)
+        if token == r"\sqrt":
+            return math.sqrt(self.argument())
+        if token == r"\ln":
+            return self.logarithm()
+        if token in (r"\min", r"\max"):
+            return self.extreme(min if token == r"\min" else max)
+        if token not in self.letters:
+            raise ValueError(f"{token} has no value")
+        return self.letters[token]
+
+    def logarithm(self) -> float:
+        r"""Return ``\ln x``, ``\ln^2(x)``, ``\ln2d``: numbers and letters that touch are one."""
+        exponent = 1.0
+        if self.token == "^":
+            self.take()
+            exponent = self.argument()
+        value = self.atom()
+        while self.token and (self.token[0].isalnum()):
+            value *= self.power()
+        return math.pow(math.log(value), exponent)
+
+    def extreme(self, choose: Callable[..., float]) -> float:
+        self.take("(")
+        values = [self.sum()]
+        while self.token == ",":
+            self.take()
+            values.append(self.sum())
+        self.take(")")
+        return choose(values)
