@@ -21,13 +21,13 @@ from dpsco_core.runs.study import _draw_dataset, canonical, cells, data_point, s
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(n=300, m=8, d=3, p=2.5, methods=("user.mean-clipped",), trials=2)
-LATE = ("scale", "decay", "alike")
+ADDED_FIELDS = ("scale", "decay", "alike")
 BOUND = "upper.user.mean-clipped-run"
 
 
 def test_keys_and_data_of_independent_items_are_what_they_were() -> None:
     cell = next(iter(cells(POINT.validate())))
-    fields = {k: v for k, v in canonical(cell.point).to_dict().items() if k not in LATE}
+    fields = {k: v for k, v in canonical(cell.point).to_dict().items() if k not in ADDED_FIELDS}
     text = json.dumps([NUMBERS_VERSION, fields, cell.method, cell.trial], sort_keys=True)
     assert key_of(cell) == hashlib.blake2b(text.encode(), digest_size=20).digest()
     alike = next(iter(cells(replace(POINT, alike=0.3).validate())))
@@ -44,7 +44,7 @@ def test_keys_and_data_of_independent_items_are_what_they_were() -> None:
 
 def _words(place: Scenario) -> list[str]:
     """The label of a data set as it was before a late field was added."""
-    return [f"{k}={to_text(v)}" for k, v in place.to_dict().items() if k not in LATE]
+    return [f"{k}={to_text(v)}" for k, v in place.to_dict().items() if k not in ADDED_FIELDS]
 
 
 def test_an_address_holds_the_share_and_old_ones_mean_independent_items() -> None:

@@ -46,7 +46,8 @@ def test_the_figure_holds_the_errors_and_what_users_share() -> None:
     assert lines["what users share"].y[0] == sampling_error(study, float("inf"))
     assert [row.values for row in figure.ladder.rows][-1] == [rounded(0.05)]
     assert figure.alt == (
-        f"At γ = 0.2, 100 items per user bring the mean error from {rounded(0.4)} to {rounded(0.2)}; "
+        f"At γ = 0.2, 100 items per user bring the mean error from {rounded(0.4)} to "
+        f"{rounded(0.2)}; "
         f"independent ones, to {rounded(0.05)}"
     )
     assert "m ≈ 1/γ = 5 items" in alike_small(study)
