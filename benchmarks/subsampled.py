@@ -1,6 +1,6 @@
 """Intervals by subsampling, where none is proven: `python -m benchmarks.subsampled`.
 
-Prints the table of docs/theory/subsampled-intervals.md. Half of the budget answers on all records.
+Prints the table of docs/theory/bounds-of-runs.md, 4.1. Half of the budget answers on all records.
 The other half answers on each of a few disjoint blocks, in parallel. The interval is a ball about
 the answer whose radius is a quantile of the blocks' distances from their own average, shrunk by the
 root of a block's share. A coverage is that of nominal 95 %.
