@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_app.front.because import because
 from dpsco_app.front.changes import fitted
 from dpsco_app.front.fits import item_level, with_problem
 from dpsco_app.pages.users.alike import (
@@ -99,3 +100,10 @@ def test_what_cannot_be_alike_any_more_is_independent() -> None:
     assert item_level(alike).alike == 0 and item_level(replace(alike, m=1)).alike == 0
     assert with_problem(alike, "quadratic", ("quadratic",)).validate(DASHBOARD).alike == 0
     assert fit(alike).validate(DASHBOARD).alike == 0
+
+
+def test_a_change_of_the_share_says_what_it_does() -> None:
+    alike = replace(USERS, alike=0.3)
+    grown = because(USERS, alike, "alike")
+    assert grown == "Because γ grew to 0.3, each further item of a user tells less:"
+    assert because(alike, USERS, "alike").startswith("Because γ fell to 0, each further item")
