@@ -37,6 +37,9 @@ def because(before: Scenario, after: Scenario, field: str) -> str:
         case "p":
             tail, many = TAILS[now > was]
             return f"Because the tail is {tail}, {many} records lie far out:"
+        case "alike":
+            verb, effect = ("grew", "less") if now > was else ("fell", "more")
+            return f"Because γ {verb} to {now:g}, each further item of a user tells {effect}:"
         case "distribution":
             return f"Because the data are now {distribution_card(now).name}:"
     return ""

@@ -112,7 +112,7 @@ def test_the_moment_is_what_the_setting_says(family: Any, order: float) -> None:
 
 @pytest.mark.parametrize("family", [StudentT, SkewedPareto])
 def test_draws_have_the_moment_and_the_correlation(family: Any) -> None:
-    """A false alarm has a chance below 1e-6; without the factor the moment would be 18 % off."""
+    """A false alarm has a chance below 1e-6; a moment without the factor would be found out."""
     law = alike_items(family(d=2, moment_order=3.0, margin=6.0, offset=1.0), 0.3)
     n, m = 100_000, 4
     rows = draw_users(law, n, m, np.random.default_rng(0))

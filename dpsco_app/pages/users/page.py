@@ -114,7 +114,7 @@ def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
         with left:
-            slider(STATE, "What a user's items have in common γ", "share", SHARES)
+            slider(STATE, "What the items of a user have in common: γ", "share", SHARES)
         right.markdown(words.WHOSE_ITEMS)
     alike, plain = (alike_study(scenario, share) for share in (view.share, 0.0))
     outcomes = run_here(alike)

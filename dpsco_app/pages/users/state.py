@@ -111,6 +111,8 @@ def fit(scenario: Scenario) -> Scenario:
 STATE = PageState(
     name="users",
     default=View(),
+    # This part draws a mean, over m.
+    unused_fields=lambda view: ("problem", "m") if view.part == "alike" else (),
     use=Use(
         fit=fit,
         needs="This page needs users with several items, an (ε, δ) budget and the squared "

@@ -42,10 +42,7 @@ LOOK_AT = {
     "algorithms with the least noise and the smallest test that the proof allows. All need "
     "about 1/ε users; between printed and calibrated lie two to three powers of ten.",
 }
-WHOSE_ITEMS = (
-    "**Here:** the mean of Student t records, of norm 1. The number of users, the dimension, "
-    "the tail index and the budget are those of the sliders; m runs along the axis."
-)
+WHOSE_ITEMS = "**Here:** the mean of Student t records, whose norm is 1, with your other settings."
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to Gaussian data. Filtered gradients win with very "
     "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "

@@ -19,7 +19,8 @@ def items_drawn(n: int, d: int) -> tuple[float, ...]:
     (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
     """
     most = max(2, MOST_ELEMENTS // (n * d))
-    return (*(float(m) for m in LADDER if m < most), *([float(most)] * (most < LADDER[1])))
+    items = tuple(float(m) for m in LADDER if m <= most)
+    return items if len(items) > 1 else (*items, float(most))
 
 
 def alike_scenario(

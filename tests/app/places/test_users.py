@@ -374,7 +374,7 @@ def test_the_crossover_and_the_map_are_of_the_same_methods() -> None:
 
 
 def test_a_link_restores_the_whole_page() -> None:
-    query = {"part": "map", "basis": "rates"}
+    query = {"part": "map", "basis": "rates", "share": "0.3"}
     assert set(query) == set(View.__dataclass_fields__)
     query |= {"n": "1000", "m": "1000", "d": "2", "epsilon": "5", "delta": "1e-08"}
     query |= {"trials": "2", "seed": "3"}

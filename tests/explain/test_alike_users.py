@@ -1,0 +1,48 @@
+"""What items that are alike are worth: the study over m, and what users share."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.users.alike import (
+    MOST_ELEMENTS,
+    alike_scenario,
+    items_drawn,
+    sampling_error,
+)
+from dpsco_core.runs.study import study
+from tests.folded import each
+
+
+@each("n", (500, 10_000, 100_000))
+@each("d", (1, 20))
+def test_the_items_that_are_drawn_take_little_memory(n: int, d: int) -> None:
+    items = items_drawn(n, d)
+    assert items[0] == 1 and len(items) >= 2
+    assert items[-1] * n * d <= max(MOST_ELEMENTS, 2 * n * d)
+    assert alike_scenario(alike=0.3, n=n, d=d).grid == items
+
+
+def test_the_sampling_error_is_that_of_the_sample_mean() -> None:
+    """A false alarm has a chance of 1e-6; without the share the value would be 4 times smaller."""
+    scenario = alike_scenario(alike=0.4, n=400, d=5, p=6.0, trials=150)
+    squares = [o.error**2 for o in study(scenario) if (o.method, o.x) == ("mean.sample", 30)]
+    exact = sampling_error(scenario, 30) ** 2
+    room = 5 * float(np.std(squares)) / math.sqrt(len(squares))
+    assert abs(float(np.mean(squares)) - exact) < room
+    assert room < 0.6 * exact
+
+
+def test_what_users_share_remains_with_any_number_of_items() -> None:
+    scenario = alike_scenario(alike=0.25, n=1000, d=10, p=2.0)
+    # At p = 2 the variance of every coordinate is 1.
+    assert sampling_error(scenario, math.inf) == pytest.approx(math.sqrt(10 * 0.25 / 1000))
+    assert sampling_error(scenario, 1) == pytest.approx(math.sqrt(10 / 1000))
+    with pytest.raises(InvalidInput, match="^items must be at least 1"):
+        sampling_error(scenario, 0.5)
+    with pytest.raises(InvalidInput, match="^p must be at least 2"):
+        alike_scenario(alike=0.25, p=1.5)
