@@ -70,6 +70,7 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.access", "integers"),
     ("dpsco_core.methods.access", "random"),
     ("dpsco_core.methods.mean.groups", "shuffle"),
+    ("dpsco_core.methods.mean.groups", "integers"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),

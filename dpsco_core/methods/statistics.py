@@ -25,11 +25,12 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     median_sensitivity,
 )
-from dpsco_core.methods.mean.groups import Search, deep_point, left_out, practical_length
+from dpsco_core.methods.mean.groups import Search, Split, deep_point, left_out, practical_length
 from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (
+    AllocatedGaussian,
     CorrelatedSteps,
     Encoding,
     GaussianNoise,
@@ -258,13 +259,19 @@ class DeepPointOfGroups(Statistic):
     def sensitivity(self, n: int, d: int) -> float:
         return 2 * self.radius / (n // self.groups)
 
-    def noise(self, n: int, d: int, rho: float) -> GaussianNoise | ShuffledGaussian:
+    def noise(
+        self, n: int, d: int, rho: float
+    ) -> GaussianNoise | ShuffledGaussian | AllocatedGaussian:
         change = self.sensitivity(n, d)
         return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         noise = self.noise(n, d, rho)
         return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
+
+    def split_by(self) -> Split | None:
+        """Return what draws the groups, see `deep_point`; None: groups of equal size."""
+        return None
 
     def search(self, d: int, noise_std: float) -> Search:
         """Return the search for the point that suits the noise."""
@@ -278,7 +285,7 @@ class DeepPointOfGroups(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
-        assert isinstance(noise, GaussianNoise | ShuffledGaussian)
+        assert isinstance(noise, GaussianNoise | ShuffledGaussian | AllocatedGaussian)
         point = NoisyDeepPoint(self, noise, self.search(rows.d, noise.noise_std))
         return point.take(rows, ledger, rng, 0), {}
 
@@ -318,6 +325,7 @@ class NoisyDeepPoint:
             ledger,
             rng,
             label=groups.label,
+            split=groups.split_by(),
         )
         return into_ball(point, groups.bound)
 

@@ -64,6 +64,7 @@ def smooth(run: Mapping[str, float], point: Scenario) -> float:
 SENSITIVITY: dict[str, Formula] = {
     "mean.clipped": clipped,
     "mean.iterative": a_group,
+    "mean.iterative-allocated": a_group,
     "mean.cwme-cdp": coordinates,
     "mean.cwme-pure": lambda run, point: point.d * a_coordinate(run, point),
     "mean.smoothed": smooth,

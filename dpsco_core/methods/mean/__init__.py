@@ -7,6 +7,7 @@ from dpsco_core.methods.mean.coinpress import CoinPress
 from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP, CoordinatewisePure
 from dpsco_core.methods.mean.instance_optimal import InstanceOptimal
 from dpsco_core.methods.mean.iterative import IterativeUpdating
+from dpsco_core.methods.mean.iterative_allocated import IterativeUpdatingAllocated
 from dpsco_core.methods.mean.not_private import MedianOfMeans, SampleMean
 from dpsco_core.methods.mean.plan import RescaledClipping
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
@@ -24,6 +25,7 @@ ESTIMATORS: tuple[type[Method], ...] = (
     InstanceOptimal,
     CoinPress,
     RescaledClipping,
+    IterativeUpdatingAllocated,
 )
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "CoordinatewisePure",
     "InstanceOptimal",
     "IterativeUpdating",
+    "IterativeUpdatingAllocated",
     "MedianOfMeans",
     "NoiseSmoothing",
     "Release",

@@ -4,6 +4,7 @@ The steps of the algorithm, for the mean itself and for a mean gradient alike.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from dpsco_core.methods.mean.base import clipped_parts
 from dpsco_core.methods.mean.directions import walk_to_centre
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism
+
+Split = Callable[[int, int, np.random.Generator], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +39,13 @@ def deep_point(
     rng: np.random.Generator,
     *,
     label: str,
+    split: Split | None = None,
 ) -> Vector:
-    """Release the clipped means of secret groups, and return a point deep among them, (d,)."""
-    group = secret_groups(rows.n, groups, rng)  # step 1
+    """Release the clipped means of secret groups, and return a point deep among them, (d,).
+
+    `split` draws the group of every record from n, k and a generator; `secret_groups` if None.
+    """
+    group = (secret_groups if split is None else split)(rows.n, groups, rng)  # step 1
     means = clipped_group_means(rows, group, groups, radius)  # step 2
     noisy = ledger.release(noise, means, rng, label=label)  # step 3
     return walk_to_centre(noisy, search.left_out, search.steps, rng)  # steps 4, 5
@@ -62,8 +69,18 @@ def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.i
     return group
 
 
+def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the group of every record, shape (n,), each drawn by itself; see `secret_groups`.
+
+    How many records a group has is random, and secret as well.
+    """
+    return rng.integers(groups, size=n, dtype=np.int32)
+
+
 def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
     """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
+
+    Its sum, that is, over the public n // groups, however many records it has.
 
     One pass over the rows in their own order: the sums of a block are those of a sparse matrix
     with one entry a record, its weight, in the row of its group; of many groups, those there alone.

@@ -20,12 +20,12 @@ from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups, DeepPointOfSecretGroups
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian
+from dpsco_core.privacy.mechanisms import AllocatedGaussian, GaussianNoise, ShuffledGaussian
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import lemma_6_groups
 
 PRACTICAL_GROUPS = 8
-DeepPointPlan = MeanPlan[DeepPointOfGroups, GaussianNoise | ShuffledGaussian]
+DeepPointPlan = MeanPlan[DeepPointOfGroups, GaussianNoise | ShuffledGaussian | AllocatedGaussian]
 
 
 @dataclass(frozen=True, kw_only=True)

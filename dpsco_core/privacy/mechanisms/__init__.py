@@ -7,6 +7,7 @@ from dpsco_core.privacy.mechanisms.base import Mechanism, Sequence
 from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.privacy.mechanisms.gaussian import (
+    AllocatedGaussian,
     AllocatedGaussianSteps,
     GaussianNoise,
     GaussianSteps,
@@ -32,6 +33,7 @@ from dpsco_core.privacy.mechanisms.tested import (
 )
 
 __all__ = [
+    "AllocatedGaussian",
     "AllocatedGaussianSteps",
     "BudgetExceeded",
     "CorrelatedSteps",

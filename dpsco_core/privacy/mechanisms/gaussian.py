@@ -178,6 +178,40 @@ class ShuffledGaussianSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AllocatedGaussian:
+    """One sum a group, a row each, where every record draws its group by itself, in secret.
+
+    A row is divided by a public number, never by how many records its group has. (epsilon,
+    delta)-DP as a whole by `allocate_steps`, the groups for its steps.
+    """
+
+    label: ClassVar[str] = "sums of groups"
+
+    largest_norm: float  # norm of what one record adds to the row of its group
+    certificate: AllocatedSteps
+
+    def __post_init__(self) -> None:
+        check_positive("largest_norm", self.largest_norm)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        return self.certificate.noise_multiplier * self.largest_norm
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of the release of `value`, one row for each group."""
+        groups, rows = self.certificate.steps, len(value)
+        require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
+        check_release(value, self.noise_std)
+        entry = self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
+        return replace(entry, disjoint_blocks=groups)
+
+    def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return `value` plus the noise."""
+        return add_gaussian_noise(value, self.noise_std, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SampledGaussianSteps:
     """Gaussian steps on sums over records that a secret sampler has chosen.
 

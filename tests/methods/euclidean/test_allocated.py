@@ -13,7 +13,12 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.access import allocated_order
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
-from dpsco_core.methods.euclidean.sampling.allocated import run_allocated
+from dpsco_core.methods.euclidean.sampling.allocated import (
+    best_count,
+    modelled_noise,
+    run_allocated,
+)
+from dpsco_core.methods.euclidean.sampling.one_random_step import PrivateSgdAllocated
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
@@ -87,6 +92,24 @@ def test_its_error_is_well_below_that_of_the_printed_sampler() -> None:
             risks.append(problem.excess_risk(release.value).value)
         errors.append(float(np.mean(risks)))
     assert errors[0] < 0.6 * errors[1]
+
+
+def test_the_method_of_the_catalogue_is_the_same_run_at_steps_that_a_model_chooses() -> None:
+    setting = POINT.setting
+    own = PrivateSgdAllocated().plan(setting)
+    assert own == replace(ALLOCATED, allocated_steps=own.allocated_steps).plan(setting)
+    assert own.allocated_steps == best_count(setting)
+    assert PrivateSgdAllocated(steps=7).plan(setting).allocated_steps == 7
+    with pytest.raises(NotApplicable, match="none is printed"):
+        PrivateSgdAllocated(calibration="paper").plan(setting)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_the_model_of_the_noise_is_near_what_is_certified(epsilon: float) -> None:
+    setting = replace(POINT, epsilon=epsilon).setting
+    for count in (1, 2, 10, 100, 1000):
+        certified = allocate_steps(count, epsilon, 1e-6, 13).noise_multiplier
+        assert modelled_noise(setting, count) == pytest.approx(certified, rel=0.1)
 
 
 def test_a_sum_is_divided_by_a_public_number() -> None:
