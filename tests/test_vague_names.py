@@ -48,7 +48,7 @@ VAGUE = frozenset((PRONOUNS + ADVERBS + PREPOSITIONS + ORDINALS + PARTICIPLES).s
 LIMITS: dict[str, float] = {
     "benchmarks": 0.6,
     "deploy": 14.9,
-    "dpsco_app": 10.0,
+    "dpsco_app": 0.0,
     "dpsco_app/figure": 10.1,
     "dpsco_app/front": 16.3,
     "dpsco_app/lessons": 11.9,
