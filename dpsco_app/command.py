@@ -7,13 +7,13 @@ import sys
 
 def main() -> int:
     """Run the command line and return its exit status."""
-    own = signal.getsignal(signal.SIGINT)
+    previous_handler = signal.getsignal(signal.SIGINT)
     # Of an exception in the midst of an import, Python would print where it was.
-    if own is signal.default_int_handler:
+    if previous_handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from dpsco_core.cli import main as command
 
-    signal.signal(signal.SIGINT, own)
+    signal.signal(signal.SIGINT, previous_handler)
     return command.main()
 
 

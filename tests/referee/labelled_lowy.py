@@ -57,14 +57,14 @@ def has_empty_groups(n: float, m: float) -> float:
 
 def condition_b1(n: float, m: float) -> bool:
     setting = level(n, m)
-    users, least = users_condition(setting, best_decay(setting.n))
-    return users >= least
+    users, needed_users = users_condition(setting, best_decay(setting.n))
+    return users >= needed_users
 
 
 def several_slots(n: float, batch: float) -> float:
     """The chance that one of n users is drawn more than once, of `batch` draws."""
-    share, none = 1 / n, (1 - 1 / n) ** batch
-    return 1 - none - batch * share * (1 - share) ** (batch - 1)
+    share, no_slot = 1 / n, (1 - 1 / n) ** batch
+    return 1 - no_slot - batch * share * (1 - share) ** (batch - 1)
 
 
 def chain_over_printed(delta: float) -> tuple[float, float]:
@@ -73,14 +73,14 @@ def chain_over_printed(delta: float) -> tuple[float, float]:
     return chain_noise(setting, users, 10**7), printed_noise(setting, 1.0, users, 10**7)
 
 
-def few(n: float) -> UserLevel:
+def small_budget(n: float) -> UserLevel:
     """A setting with epsilon in proportion to the root of 1/n."""
     return level(n, d=1, epsilon=20 / math.sqrt(n), delta=0.1 / n)
 
 
 def phase_ratio(n: float) -> float:
     """Users of a phase over its draws."""
-    phases = printed_erm(few(n), 0.1).phases
+    phases = printed_erm(small_budget(n), 0.1).phases
     return max(phase.users / (phase.steps * phase.batch) for phase in phases)
 
 
@@ -186,7 +186,7 @@ LOWY: tuple[Labelled, ...] = (
         "lowy.few-draws",
         phase_ratio,
         lambda n: 1.0,
-        {"Theorem C.3": lambda n: theorem_c3(few(n))},
+        {"Theorem C.3": lambda n: theorem_c3(small_budget(n))},
         is_rate=True,
         n=whole(1e6, 1e24),
     ),

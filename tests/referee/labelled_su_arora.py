@@ -31,8 +31,8 @@ def strong_term(n: float, epsilon: float, *, printed: bool) -> float:
 
 def growth(d: float, q: float) -> float:
     """Twice the printed potential at the all-ones vector over its squared norm."""
-    kappa, ones = 1 / (q - 1), np.ones(int(d))
-    return kappa * (lq_norm(ones, kappa / (kappa - 1)) / lq_norm(ones, q)) ** 2
+    kappa, all_ones = 1 / (q - 1), np.ones(int(d))
+    return kappa * (lq_norm(all_ones, kappa / (kappa - 1)) / lq_norm(all_ones, q)) ** 2
 
 
 def space(d: float, q: float) -> RegularSpace:
@@ -45,7 +45,7 @@ def area_error(r: float) -> float:
     radius = (np.cos(angle) ** r + np.sin(angle) ** r) ** (-1 / r)
     points = radius * np.vstack([np.cos(angle), np.sin(angle)])
     perimeter = 4 * float(np.hypot(*np.diff(points, axis=1)).sum())
-    # The integral of exp(-norm^2/2), in polar form.
+    # In polar form, because the radial integral of exp(-norm^2/2) is 1.
     integral = 4 * float(np.trapezoid(radius**2, angle))
     return abs(perimeter / integral - 1)
 
@@ -60,8 +60,8 @@ def delta_of_curved(radius: float, n: float, smoothness: float, epsilon: float) 
     curved = Curved(radius=radius, n=int(n), smoothness=smoothness, epsilon=epsilon)
     if curved.slope <= 0 or curved.smoothness <= curved.curvature:
         return math.nan
-    near, neighbour = curved.chances()
-    return max(0.0, near - math.exp(epsilon) * neighbour)
+    chance, neighbour_chance = curved.chances()
+    return max(0.0, chance - math.exp(epsilon) * neighbour_chance)
 
 
 def delta_of_step(local: float, delta: float, n: float) -> float:

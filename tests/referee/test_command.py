@@ -105,10 +105,10 @@ def test_a_sensitivity_that_is_too_small_is_caught_with_its_neighbours(tmp_path:
         file = tmp_path / f"{name}.py"
         file.write_text(source, encoding="utf-8")
         command = [sys.executable, "-m", "dpsco_core.cli.main", "referee", str(file), "--json"]
-        done = subprocess.run(
+        finished = subprocess.run(
             [*command, "--seconds", "2"], capture_output=True, text=True, check=True
         )
-        (report,) = json.loads(done.stdout)["reports"]
+        (report,) = json.loads(finished.stdout)["reports"]
         assert report["verdict"] == verdict
         (check,) = report["checks"]
         times = "2 times" if name == "wrong" else "1 times"
