@@ -6,7 +6,7 @@ nests. On other data only their own limit is visible.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
@@ -43,37 +43,49 @@ HEAD = "Times the error"
 HARDEST_DATA = "Hardest data known"
 
 
+@dataclass(frozen=True, kw_only=True)
+class FanoTick:
+    """Fano's bound on the ruler, where another statement is the edge of the red region."""
+
+    line: Line
+    value: float  # at the chosen point
+    is_near: bool  # so near to the edge that one label names both
+
+
 class NestedPanel(FrontPanel):
     """What the single panel draws; what it leaves out is in its table."""
 
-    has_window_words = False
+    draws_window = False
 
     def __init__(self, study: Study, view: View) -> None:
         super().__init__(study, view, [study])
-        self.window, self.title = [], ""
-        start = [line for line in self.guides if line.key == "start"]
-        guides = [line for line in self.guides if line.key != "start"]
-        over = study.overlay
-        if self.floor and over is not None and over.role == "hardest":
-            # No line of the other data is private and below the limit of these.
-            self.region = self._region()
-            guides = [line for line in guides if line.key != "floor"]
-        own = fano(self.scenario)
-        self._fano_tick: Line | None = None
-        if own not in (*self._asked, view.named_bound(self.scenario)) and view.card != "proof":
-            self._fano_tick = next((line for line in guides if line.key == own), None)
-            self.hidden += [line for line in guides if line.key == own]
-            guides = [line for line in guides if line.key != own]
-        shows_start = view.card == "proof" or bool(study.useless(self.x) and not self._is_hardest)
-        self.guides = [*guides, *self._possible(), *(start if shows_start else [])]
-        self.hidden += [] if shows_start else start
+        self.title = ""
         visible = self._visible
         self.hidden += [
-            line for line in self.lines if line.key not in visible and "," not in line.key
+            line for line in self.lines if line.key not in visible and not line.is_pinned
         ]
         self.lines = [
             self._toned(line) for line in self.lines if line.key in visible or self._is_over(line)
         ]
+
+    def _guides(self) -> list[Line]:
+        """Return the lines that are not measured; what else the table names is hidden."""
+        study, over = self.study, self.study.overlay
+        if self.floor and over is not None and over.role == "hardest":
+            # No line of the other data is private and below the limit of these.
+            self.region = self._region()
+        guides = super()._guides()
+        start = [line for line in guides if line.key == "start"]
+        own, asked = fano(self.scenario), (*self._asked, self.view.named_bound(self.scenario))
+        is_tick = own not in asked and self.view.card != "proof"
+        tick = [line for line in guides if line.key == own and is_tick]
+        self._fano_line = next(iter(tick), None)
+        shows_start = self.view.card == "proof" or bool(
+            study.useless(self.x) and not self._is_hardest
+        )
+        self.hidden += [*tick, *([] if shows_start else start)]
+        others = [line for line in guides if line.key not in {line.key for line in (*start, *tick)}]
+        return [*others, *self._possible(), *(start if shows_start else [])]
 
     @property
     def _is_hardest(self) -> bool:
@@ -99,14 +111,12 @@ class NestedPanel(FrontPanel):
         return min(rows, key=lambda m: rows[m][last[0]]) if last else ""
 
     def _is_over(self, line: Line) -> bool:
-        """Whether a line is of the run that is kept for comparison, and visible there."""
+        """Whether a line is of a method that is drawn of the run that is kept for comparison."""
         over = self.study.overlay
-        if over is None:
-            return False
-        return line.key.split(",")[0] in {over.lead, over.public}
+        return over is not None and line.method in {over.lead, over.public}
 
     def _toned(self, line: Line) -> Line:
-        if self.study.overlay is not None and "," in line.key:
+        if line.is_pinned:
             return replace(line, opacity=PALE)
         if self.view.card == "others" or line.key in (self.lead, self.study.public):
             return replace(line, width=3.4) if line.key == self.lead else line
@@ -207,32 +217,35 @@ class NestedPanel(FrontPanel):
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
             note = _limit_name(here.bound.card)
-            name, fano_value = self._fano_here
-            if name and abs(fano_value / here.value - 1) <= NEAR:
-                fano_text = f" ×{limit_text(fano_value / base)}" if base else ""
-                note += f"; {name}{fano_text}"
+            if self._fano is not None and self._fano.is_near:
+                fano_text = f" ×{limit_text(self._fano.value / base)}" if base else ""
+                note += f"; {self._fano.line.name}{fano_text}"
             rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
         return [*rungs, *self._fano_rung(base, edge)]
 
-    @property
-    def _fano_here(self) -> tuple[str, float]:
-        """Name and value of Fano's bound, where another statement is the red region's edge."""
-        line = self._fano_tick
-        here = [] if line is None or self.study.overlay is not None else self.at(line.x, line.y)
-        if line is None or not here or line.key in {e.bound.card.slug for _, e in self.floor}:
-            return "", 0.0
-        return line.name, here[0]
+    @cached_property
+    def _fano(self) -> FanoTick | None:
+        """Fano's bound at the chosen point, where another statement is the red region's edge."""
+        line = self._fano_line
+        if line is None or self.study.overlay is not None:
+            return None
+        here = self.at(line.x, line.y)
+        if not here or line.key in {e.bound.card.slug for _, e in self.floor}:
+            return None
+        edge = dict(self.floor)[self.x].value
+        return FanoTick(line=line, value=here[0], is_near=abs(here[0] / edge - 1) <= NEAR)
 
     def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
         """Return the tick of Fano's bound, where the label of the edge does not name it."""
-        line, (name, value) = self._fano_tick, self._fano_here
-        if line is None or not name or abs(value / dict(self.floor)[self.x].value - 1) <= NEAR:
+        tick = self._fano
+        if tick is None or tick.is_near:
             return []
-        price = value / base if base else 0.0
+        price = tick.value / base if base else 0.0
         factor = f", ×{ratio_text(price)}" if price >= LEAST else ""
-        binds_fewer = bound(line.key).card.privacy == "zcdp" and self.scenario.rho is None
+        card = bound(tick.line.key).card
+        binds_fewer = card.privacy == "zcdp" and self.scenario.rho is None
         kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
-        rung = _rung(line, "", name, f"{kind}{factor}", value, edge)
+        rung = _rung(tick.line, "", tick.line.name, f"{kind}{factor}", tick.value, edge)
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
@@ -243,10 +256,10 @@ class NestedPanel(FrontPanel):
         law = distribution_card(over.scenario.distribution).name
         name = HARDEST_DATA if over.role == "hardest" else f"{law} data"
         notes = {over.lead: "with privacy, dashed", over.public: "without privacy, dashed"}
-        own = [line for line in self.lines if line.key.split(",")[0] in notes and "," in line.key]
         return [
-            _rung(line, "", name, notes[line.key.split(",")[0]], 0.0, edge, opacity=0.75)
-            for line in own
+            _rung(line, "", name, notes[line.method], 0.0, edge, opacity=0.75)
+            for line in self.lines
+            if line.is_pinned and line.method in notes
         ]
 
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:

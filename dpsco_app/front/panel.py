@@ -67,7 +67,7 @@ FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 class FrontPanel:
     """What one panel draws, collected before the common axis is known."""
 
-    has_window_words = True
+    draws_window = True
 
     def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
         self.study, self.view, self.first = study, view, study is studies[0]
@@ -76,14 +76,12 @@ class FrontPanel:
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
         self.hidden: list[Line] = []  # what is in the table alone
-        has_window = not (self.price or no_window(self.scenario))
+        has_window = self.draws_window and not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
         # The lines of a pinned run have a floor of their own.
         self.region = self._region() if self.floor and study.overlay is None else []
-        self.guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
-        if self.floor and not self.region:
-            self.guides.append(self._edge())
+        self.guides = self._guides()
         order = (self.lead, study.public, *self.scenario.methods)
         self.named = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
         shown = [study, *([] if study.overlay is None else [study.overlay])]
@@ -95,6 +93,11 @@ class FrontPanel:
         ]
 
     # -- what is proven ---------------------------------------------------------------------
+
+    def _guides(self) -> list[Line]:
+        """Return the lines that are not measured."""
+        guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
+        return [*guides, *([self._edge()] if self.floor and not self.region else [])]
 
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
         area = Region(
@@ -226,6 +229,8 @@ class FrontPanel:
         end = ", pinned" if overlay else ""
         return Line(
             key=method + end,
+            method=method,
+            is_pinned=overlay,
             name=short_names(study.scenario.methods)[method] + end,
             x=[place(r.x) for r in rows],
             y=y,
@@ -311,7 +316,7 @@ class FrontPanel:
                     below=self.region[0].key,
                 )
             )
-        if self.first and not self.price and self.has_window_words:
+        if self.first and not self.price and self.draws_window:
             own = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
             text = no_window(self.scenario) or own
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -27,6 +27,18 @@ UNHEARD_SECONDS = 3.0
 KNOWN_SOMEWHERE = set(FIELDS)
 
 
+@dataclass(kw_only=True)
+class AddressMemory:
+    """What a page remembers of its address from one run of the dashboard to the next."""
+
+    written: dict[str, str] | None = None  # the parameters that it has last put there
+    # the addresses that it had a moment ago: when each was left, and if the page was opened at it
+    recent: dict[str, tuple[float, bool]] = field(default_factory=dict)
+    is_opening: bool = False  # whether the page was opened at the present one
+    must_write: bool = False  # whether it is written even if the browser has named the same
+    controls: tuple[PageView, Scenario] | None = None  # what they held when it was written
+
+
 @dataclass(frozen=True, kw_only=True)
 class PageState(Page[V]):
     """A page whose view stands in the address and in the widgets of the dashboard."""
@@ -44,6 +56,14 @@ class PageState(Page[V]):
 
     def key(self, field: str) -> str:
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
+
+    @property
+    def memory(self) -> AddressMemory:
+        """What the page remembers of its address, in this visit."""
+        key = f"{self.name}_address"
+        if key not in st.session_state:
+            st.session_state[key] = AddressMemory()
+        return cast(AddressMemory, st.session_state[key])
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -105,7 +125,7 @@ class PageState(Page[V]):
         While another page is shown the state of the widgets is lost, and what a stopped run of a
         page has not put into them is missing.
         """
-        state, session = st.session_state, visit.current()
+        state, session, memory = st.session_state, visit.current(), self.memory
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.parameters}
         is_whole = state.get(PRESENT) == self.name and all(
             self.key(name) in state for name in self.names
@@ -114,16 +134,15 @@ class PageState(Page[V]):
             session.leave()
         is_open = session.page.name == self.name
         is_way_back = state.get(visit.WAY_BACK, False)
-        is_new = query != state.get(f"{self.name}_written")
+        is_new = query != memory.written
         if not is_open or (is_new and (is_way_back or not self._is_outdated(query))):
             session.open(self, query, self._unknown(), is_whole=is_way_back)
-            state[f"{self.name}_written"] = query
-            state[f"{self.name}_opening"] = not is_open
+            memory.written, memory.is_opening = query, not is_open
             self.fill_widgets(cast(V, session.views[self.name]))
         else:
             session.look(self, self.current())
         if is_way_back:
-            state[f"{self.name}_said"] = False
+            memory.must_write = True
             del state[visit.WAY_BACK]
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
@@ -146,16 +165,16 @@ class PageState(Page[V]):
         was opened at. Back and Forward lead to such an address as well, and are told apart by what
         the browser says of them.
         """
-        addresses = st.session_state.get(f"{self.name}_addresses", {})
-        left_at, was_opening = addresses.get(urlencode(query), (-math.inf, False))
+        memory = self.memory
+        left_at, was_opening = memory.recent.get(urlencode(query), (-math.inf, False))
         controls = self.current(), visit.current().scenario
-        has_moved = was_opening or controls != st.session_state.get(f"{self.name}_left")
+        has_moved = was_opening or controls != memory.controls
         return bool(has_moved and time.monotonic() - left_at < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
         """Write the state into the address, and keep it."""
         self.write(self.to_query(view, scenario))
-        st.session_state[f"{self.name}_left"] = view, visit.current().scenario
+        self.memory.controls = view, visit.current().scenario
 
     def write(self, query: dict[str, str]) -> None:
         """Put parameters into the address: those of other pages go, and what none knows stays.
@@ -163,14 +182,12 @@ class PageState(Page[V]):
         On the way back they are said even if they are those that the browser has named: it may have
         heard since of the address of a page that was left before it was drawn.
         """
-        address, time_now = st.query_params.to_dict(), time.monotonic()
-        is_said = st.session_state.pop(f"{self.name}_said", True)
-        if not is_said or query != {k: v for k, v in address.items() if k in KNOWN_SOMEWHERE}:
+        address, time_now, memory = st.query_params.to_dict(), time.monotonic(), self.memory
+        if memory.must_write or query != {k: v for k, v in address.items() if k in KNOWN_SOMEWHERE}:
             unread = {k: v for k, v in address.items() if k not in KNOWN_SOMEWHERE}
             st.query_params.from_dict({**unread, **query})
-        previous = urlencode(st.session_state.get(f"{self.name}_written", query))
-        addresses = st.session_state.get(f"{self.name}_addresses", {})
-        recent = {k: v for k, v in addresses.items() if time_now - v[0] < UNHEARD_SECONDS}
-        recent[previous] = time_now, st.session_state.pop(f"{self.name}_opening", False)
-        st.session_state[f"{self.name}_addresses"] = recent
-        st.session_state[f"{self.name}_written"] = query
+        previous = urlencode(query if memory.written is None else memory.written)
+        recent = {k: v for k, v in memory.recent.items() if time_now - v[0] < UNHEARD_SECONDS}
+        recent[previous] = time_now, memory.is_opening
+        memory.recent, memory.written = recent, query
+        memory.is_opening, memory.must_write = False, False

@@ -13,10 +13,8 @@ from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.mean.groups import Split as GroupSplit
 from dpsco_core.methods.mean.groups import allocated_groups
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, DeepPointPlan, theory_groups
-from dpsco_core.methods.mean.sentences import KNOWN_SET, OVER_N
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
-from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps
 from dpsco_core.privacy.mechanisms import AllocatedGaussian
 from dpsco_core.problems.base import Setting
@@ -77,44 +75,6 @@ class IterativeUpdatingAllocated(MeanMethod):
         privacy="approx",
         caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
         "what is computed; its privacy is, by a proof of this library.",
-    )
-    story = Story(
-        what="Iterative updating with another sampler. Every record draws one of k groups by "
-        "itself and in secret, the sum of each group gets noise, and a search walks to a point "
-        "deep among them. Splitting into equal groups costs a noise that is larger by the square "
-        "root of k; the secret draw takes nearly all of that back.",
-        steps=(
-            "Let every record draw one of k groups, uniformly, independently of all others.",
-            "Clip every record to norm R and add up each group; divide by the public $m=n/k$.",
-            r"Release the k rows with $N(0,\sigma^2I_d)$ each, "
-            r"$\sigma=\frac{zR}m$, with the least z that the budget allows.",
-            "Walk from 0 to a point deep among them, as iterative updating does.",
-            "Return it, projected on the ball of the public bound on the mean.",
-        ),
-        assumptions=("A bounded p-th moment.", KNOWN_SET),
-        privacy=Proof(
-            sensitivity=r"A record is in one group. Replacing it moves the row of that group by at "
-            r"most $2R/m$, and no other. A row is never divided by how many records it has.",
-            mechanism=r"Gaussian noise on every row. Which group is a record's own is secret, so "
-            r"that the two laws are averages over k groups; their δ at ε is computed by one "
-            r"Fourier transform, every rounding upwards.",
-            composition=r"All rows are one release, $(\varepsilon,\delta)$-DP as a whole. In zCDP "
-            "there is nearly nothing to gain, and such a budget is refused.",
-        ),
-        smooth="no loss",
-        order=r"O(nd + \text{steps}\cdot kd)",
-        cost="One pass over the records, then a search that does not depend on n.",
-        when="To see what secret random groups save. Simple clipping needs no groups.",
-        pitfalls=(
-            "The groups of the records, and how many each group has, must never be released.",
-            "A split into equal groups is another sampler, and this proof is not about it.",
-        ),
-        example=OVER_N
-        | {
-            "methods": ("mean.sample", "mean.iterative", "mean.iterative-allocated"),
-            "d": 5,
-            "grid": (1000.0, 5000.0, 20_000.0, 50_000.0),
-        },
     )
     stage = Stage(
         records=1,
