@@ -49,7 +49,7 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     bound: Sequence[tuple[float, float]] = ()
-    method: str = ""  # of a measured line, the slug of its method
+    method: str = ""  # the slug of the method of a measured line
     is_pinned: bool = False  # whether it is of a run that is kept for comparison
 
 

@@ -282,6 +282,8 @@ def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
     `start` is the error of the answer that sees no data. On these data it may be above that of the
     class, and is the upper end where no theorem is.
     """
+    if math.isclose(span.high, start, rel_tol=1e-9):  # a theorem that says no more than that answer
+        span = replace(span, high=start, upper=None)
     high = max(span.high, start) if span.upper is None else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)
 
