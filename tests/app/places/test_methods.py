@@ -278,7 +278,7 @@ def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
     named = set(re.findall(r"\*\*(.*?)\*\*", special))
     assert named < {card.name for card in private} and len(named) >= 11
     (opacus,) = re.findall(r"Opacus: (.*?fixed norm.*?)\.", special, re.DOTALL)
-    assert re.findall(r"\*\*(.*?)\*\*", opacus) == ["Clipped gradients"]
+    assert re.findall(r"\*\*(.*?)\*\*", opacus) == ["Minibatch DP-SGD", "Clipped gradients"]
     assert "never read off" not in guide() and "only the Laplace" not in guide()
 
 
