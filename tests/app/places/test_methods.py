@@ -274,11 +274,11 @@ def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
     names = {m.card.name for m in METHODS if m.card.private_radius}
     assert names == set(re.findall(r"\*\*(.*?)\*\*", chosen)) and "Adaptive clipping" in names
     special = guide().split("What is special about it?")[1]
-    assert special.count("   - ") == 8
+    assert special.count("   - ") == 9
     named = set(re.findall(r"\*\*(.*?)\*\*", special))
     assert named < {card.name for card in private} and len(named) >= 11
     (opacus,) = re.findall(r"Opacus: (.*?fixed norm.*?)\.", special, re.DOTALL)
-    assert re.findall(r"\*\*(.*?)\*\*", opacus) == ["Clipped gradients"]
+    assert re.findall(r"\*\*(.*?)\*\*", opacus) == ["Minibatch DP-SGD", "Clipped gradients"]
     assert "never read off" not in guide() and "only the Laplace" not in guide()
 
 
