@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.privacy import ZCDP, GaussianNoise
 from dpsco_core.referee import trials
 from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
@@ -17,6 +18,7 @@ from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import worst_neighbours
 from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals, rival
 from dpsco_core.referee.steepness import check_slopes
+from dpsco_core.referee.tapes import RecordingLedger, largest_excess
 from dpsco_core.referee.trials import CAUTION, check_trials, error_of
 from dpsco_core.runs.study import Cell, Outcome, study
 from dpsco_core.scenario import Scenario
@@ -115,6 +117,7 @@ def test_trials_refute_an_error_below_what_is_measured_and_a_run_repeats_them() 
     repeated = Scenario.from_dict({k[2:]: v for k, v in fields.items()} | {"methods": methods})
     errors = [outcome.error for outcome in study(repeated)]
     assert len(errors) == check.rows[0][4]
+    assert repeated.seed != 3, "the trials of the scan are not used again"
     assert np.mean(errors) == pytest.approx(float(check.rows[0][2]))
 
 
@@ -219,3 +222,15 @@ def test_a_steep_slope_far_below_an_explicit_claim_contradicts_nothing() -> None
             progress=silent,
         )
         assert next(row for row in check.rows if row[0] == "n")[3] == verdict
+
+
+def test_a_replayed_run_gets_the_noisy_values_of_the_recorded_one() -> None:
+    mechanism = GaussianNoise(l2_sensitivity=0.5, rho=0.1)
+    recorded = RecordingLedger(ZCDP(rho=1.0))
+    output = recorded.release(mechanism, np.array([1.0, 0.0]), np.random.default_rng(0))
+    replayed = RecordingLedger(ZCDP(rho=1.0), original=recorded.tape)
+    other_value = np.array([1.0, 2.0])
+    assert (replayed.release(mechanism, other_value, np.random.default_rng(9)) == output).all()
+    excess, release = largest_excess(recorded.tape, replayed.tape)
+    assert excess == pytest.approx(4) and release is not None
+    assert replayed.spent() == recorded.spent() == ZCDP(rho=0.1)

@@ -54,8 +54,22 @@ def test_a_true_claim_is_not_refuted_even_where_it_is_attained() -> None:
 
 
 def test_a_narrow_counter_example_is_reached_by_steps() -> None:
-    result = search(one_variable(lambda x: 1 + 1e-3 - abs(math.log(x / 4321)) / 4, lambda x: 1.0))
-    assert result.refutes
+    """A peak that takes about a millionth of the box, which no spread of points would hit."""
+    centre = {"x": 4321.0, "y": 87.0, "z": 2e6}
+
+    def peak(**point: float) -> float:
+        away = sum(abs(math.log(point[name] / place)) for name, place in centre.items())
+        return 1.01 - 0.05 * away
+
+    claim = Inequality(
+        slug="peak",
+        text="a peak",
+        smaller=peak,
+        larger=lambda **_: 1.0,
+        ranges=dict.fromkeys(centre, WIDE),
+        hypotheses=POSITIVE,
+    )
+    assert search(claim).refutes
 
 
 def test_a_counter_example_outside_the_hypotheses_does_not_count() -> None:
