@@ -15,6 +15,8 @@ from dpsco_app.figure.place import extended, moved_apart
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
 WIDTH, HEIGHT = 3.35, 2.05  # sizes of the column and of a panel, in inches
+FOOT = 0.2  # inches below a panel, for the numbers and the title of its own axis
+MORE_NAMES = 0.15  # inches more for names where panels stand side by side
 NAMES = 0.98  # inches at the right, for the names of the lines
 TYPE = 7.0  # points
 MARKS = {
@@ -49,25 +51,29 @@ STYLE: dict[RcKeyType, Any] = {
 }
 
 
-def pdf(figure: Figure, setting: str) -> bytes:
-    """Return a figure as a PDF file, its panels below one another; `setting` is its subject."""
+def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
+    """Return a figure as a PDF file, its panels in rows of `columns`; `setting` is its subject.
+
+    Panels with axes of their own leave room for the numbers of each.
+    """
     with rc_context(STYLE):
         count = len(figure.panels)
-        height = HEIGHT * count + 0.38
-        canvas = Canvas(figsize=(WIDTH, height))
-        axes = [
-            canvas.add_axes(
-                (
-                    0.42 / WIDTH,
-                    (0.36 + (count - 1 - i) * HEIGHT) / height,
-                    (WIDTH - 0.42 - NAMES) / WIDTH,
-                    (HEIGHT - 0.24) / height,
-                )
+        rows = math.ceil(count / columns)
+        is_shared = len({panel.x.title for panel in figure.panels}) == 1
+        pitch = HEIGHT if is_shared else HEIGHT + FOOT
+        cell = WIDTH if columns == 1 else WIDTH + MORE_NAMES
+        width, height = cell * columns, pitch * rows + HEIGHT - pitch + 0.38
+        canvas = Canvas(figsize=(width, height))
+        for i, panel in enumerate(figure.panels):
+            row, column = divmod(i, columns)
+            place = (
+                (0.42 + column * cell) / width,
+                (0.36 + (rows - 1 - row) * pitch) / height,
+                (WIDTH - 0.42 - NAMES) / width,
+                (HEIGHT - 0.24) / height,
             )
-            for i in range(count)
-        ]
-        for i, (panel, ax) in enumerate(zip(figure.panels, axes, strict=True)):
-            _panel(panel, figure.y, ax, last=i == count - 1)
+            last = not is_shared or i + columns >= count
+            _panel(panel, figure.y, canvas.add_axes(place), last=last)
         file = io.BytesIO()
         about = {"Title": figure.alt, "Subject": setting, "CreationDate": None}
         FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
@@ -166,7 +172,8 @@ def _names(panel: Panel, y: Axis, ax: Any) -> None:
     scale = height / math.log(y.high / y.low)
     pitch = 1.25 * TYPE
     wanted = [math.log(end / y.low) * scale for end, _, _ in named]
-    centres = moved_apart(wanted, [pitch] * len(named), height)
+    sizes = [pitch * (1 + name.count("\n")) for _, name, _ in named]
+    centres = moved_apart(wanted, sizes, height)
     for (end, name, ink), centre in zip(named, centres, strict=True):
         ax.annotate(
             name,

@@ -31,6 +31,8 @@ COMMANDS = {
     "audit": "run a method on its worst neighbours, and bound epsilon from below",
     "budget": "convert a privacy budget, compose it, amplify it",
     "errata": "list what was found wrong in the papers",
+    "paper": "print the statements of a paper in numbers: as printed, proven, measured",
+    "figure": "draw the panels that the authors of a paper would draw, as PDF",
     "experiment": "run a small experiment of the page Learn",
     "fano": "build Fano's lower bound, step by step",
     "matrix": "how many methods run, and how many explicit bounds hold, on every set and budget",
@@ -40,7 +42,6 @@ COMMANDS = {
     "tail": "estimate the tail index of a CSV file",
     "study": "run a scenario from a TOML file, and go on where it stopped",
     "page": "write a study with sliders as one HTML file that needs no network",
-    "paper": "print the statements of a paper in numbers: as printed, proven, measured",
     "export": "write the cells of a results file as CSV or Parquet",
     "app": "open the dashboard",
 }

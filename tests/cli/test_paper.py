@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,33 @@ def test_the_papers_are_listed_and_a_wrong_one_is_a_sentence(
     ):
         assert main(("paper", *words)) == 2
         assert sentence in capsys.readouterr().err
+
+
+def test_a_figure_is_a_pdf_of_four_panels_with_its_slopes_as_latex(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    picture, slopes = tmp_path / "figure.pdf", tmp_path / "slopes.tex"
+    words = ("--like", "kamath-2022", "--out", str(picture), "--table", str(slopes))
+    assert main(("figure", *words, "--n", "4000", "--trials", "3", "--json")) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert [panel["axis"] for panel in document["panels"]] == ["n", "d", "epsilon", "p"]
+    assert "no experiments" in document["experiments_note"]
+    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", picture.read_bytes())
+    assert float(box[0]) > 6 * 72 and float(box[1]) > 4 * 72
+    text = slopes.read_text(encoding="utf-8")
+    assert text.count(r"\multicolumn{2}{c}") == 3 and r"\bottomrule" in text
+    for curve in document["panels"][0]["curves"]:
+        assert f"{curve['fitted']:.2f}" in text
+
+
+def test_a_figure_that_cannot_be_drawn_is_a_sentence(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pdf = str(tmp_path / "figure.pdf")
+    for words, sentence in (
+        (("--like", "kamath", "--out", pdf), "paper must be one of kamath-2022, "),
+        (("--like", "kamath-2022", "--out", "a.png"), "out must be a file that ends in .pdf"),
+        (("--like", "kamath-2022", "--out", pdf, "--section", "7"), "section must be an integer"),
+    ):
+        assert main(("figure", *words)) == 2
+        assert sentence in capfd.readouterr().err

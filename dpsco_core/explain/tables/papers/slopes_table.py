@@ -1,0 +1,129 @@
+"""The slopes of a paper's figure as a table: for people, as JSON, and as LaTeX."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve
+from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPaper
+from dpsco_core.results.report import plain
+
+SPECIAL = re.compile(r"([&%$#_{}])")
+SYMBOLS = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "rho": r"\rho"}
+SLOPES = ("fitted", "low", "high", "predicted_low", "predicted_high")
+
+
+def slope_cells(panels: Sequence[PaperPanel]) -> list[list[str]]:
+    """Return a row for each curve with a slope: axis, method, slope, interval, prediction."""
+    return [
+        [
+            panel.axis,
+            method_card(curve.method).name,
+            _digits(curve.fitted),
+            _range(curve.low, curve.high),
+            _range(curve.predicted_low, curve.predicted_high),
+            curve.verdict,
+        ]
+        for panel in panels
+        for curve in panel.curves
+        if not math.isnan(curve.fitted)
+    ]
+
+
+def figure_json(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> dict[str, Any]:
+    """Return the numbers of a figure as plain objects."""
+    return {
+        "paper": entry.key,
+        "experiments_note": NO_EXPERIMENTS,
+        "panels": [
+            {
+                "axis": panel.axis,
+                "scenario": panel.scenario.to_dict(),
+                "curves": [_curve_json(curve) for curve in panel.curves],
+                "not_applicable": dict(panel.refusals),
+            }
+            for panel in panels
+        ],
+    }
+
+
+def _curve_json(curve: SlopedCurve) -> dict[str, Any]:
+    return {
+        "method": curve.method,
+        "rate": curve.rate or None,
+        "x": list(curve.x),
+        "mean_error": list(curve.mean),
+        "half_interval": list(curve.half),
+        "predicted": list(curve.predicted) or None,
+        **{name: plain(getattr(curve, name)) for name in SLOPES},
+        "verdict": curve.verdict or None,
+    }
+
+
+def latex_table(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> str:
+    """Return the slopes as a table of LaTeX, which needs the package booktabs.
+
+    Each axis has two columns: the fitted slope with its 95 % interval, and the range of slopes of
+    the terms of the rate.
+    """
+    swept = [panel for panel in panels if panel.axis in SYMBOLS]
+    methods = dict.fromkeys(curve.method for panel in swept for curve in panel.curves)
+    heads = [rf"\multicolumn{{2}}{{c}}{{${SYMBOLS[panel.axis]}$}}" for panel in swept]
+    rows = []
+    for method in methods:
+        cells = [_escaped(method_card(method).name), _escaped(_statement(method))]
+        for panel in swept:
+            curve = next((c for c in panel.curves if c.method == method), None)
+            cells += ["", ""] if curve is None else _latex_cells(curve)
+        rows.append(" & ".join(cells) + r" \\")
+    caption = (
+        f"Slopes of log error against log axis, fitted (95\\,\\% interval) and predicted by the "
+        f"terms of the rate: {_escaped(entry.paper.authors)} ({entry.paper.year}). "
+        f"{_escaped(NO_EXPERIMENTS)}"
+    )
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\begin{{tabular}}{{ll{'rr' * len(swept)}}}",
+        r"\toprule",
+        " & ".join(["method", "rate", *heads]) + r" \\",
+        " & ".join(["", "", *["fitted", "predicted"] * len(swept)]) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{caption}}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _statement(method: str) -> str:
+    rate = method_card(method).rate
+    return bound(rate).card.statement if rate else ""
+
+
+def _latex_cells(curve: SlopedCurve) -> list[str]:
+    if math.isnan(curve.fitted):
+        return ["", ""]
+    ends = f"{_digits(curve.low)}, {_digits(curve.high)}"
+    interval = "" if math.isnan(curve.low) else rf"\ [{ends}]"
+    predicted = _range(curve.predicted_low, curve.predicted_high).replace(" to ", "$ to $")
+    return [f"${_digits(curve.fitted)}{interval}$", f"${predicted}$" if predicted else ""]
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which LaTeX's special characters are letters."""
+    return SPECIAL.sub(r"\\\1", text)
+
+
+def _digits(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def _range(low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    return " to ".join(dict.fromkeys((_digits(low), _digits(high))))
