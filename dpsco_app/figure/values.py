@@ -49,8 +49,8 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     bound: Sequence[tuple[float, float]] = ()
-    method: str = ""  # of a measured line, the slug of its method
-    is_pinned: bool = False  # whether it is of a run that is kept for comparison
+    method: str = ""  # the slug of the method that is measured
+    is_pinned: bool = False  # whether it is of the run that is kept for comparison
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible, is_hard
-from dpsco_core.explain.wider import wider_limit
+from dpsco_core.explain.tables.wider import wider_limit
 from dpsco_core.explain.window import Missing, Span, ending_at, missing_span, spans
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import canonical

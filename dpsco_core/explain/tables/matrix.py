@@ -12,7 +12,7 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for, make_method, methods_under, problem_card
-from dpsco_core.explain.wider import proven_lowers
+from dpsco_core.explain.tables.wider import proven_lowers
 from dpsco_core.explain.window import ATTAINED, Notion
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
