@@ -49,8 +49,8 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     bound: Sequence[tuple[float, float]] = ()
-    method: str = ""  # the slug of the method of a measured line
-    is_pinned: bool = False  # whether it is of a run that is kept for comparison
+    method: str = ""  # the slug of the method that is measured
+    is_pinned: bool = False  # whether it is of the run that is kept for comparison
 
 
 @dataclass(frozen=True, kw_only=True)
