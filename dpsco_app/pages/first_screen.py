@@ -109,6 +109,7 @@ class FirstScreen:
 
         page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
         with self.foot:
+            export.draw_source(setting)
             export.draw_files(self.name, numbers, page, setting, title=figure.alt, columns=columns)
 
 

@@ -22,6 +22,7 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
 from dpsco_app.session.result import Result
+from dpsco_app.shell import teaching
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results import notebook
 from dpsco_core.results.intervals import runs_json
@@ -124,6 +125,12 @@ def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
         f"seed {scenario.seed}" if runs else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def draw_source(setting: str) -> None:
+    """Draw where a figure is from, below a figure that is alone on its page."""
+    if teaching.current().alone:
+        st.html(f"<p class='source'>{html.escape(setting)} · DP-SCO Explorer</p>")
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:

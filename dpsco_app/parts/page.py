@@ -209,4 +209,11 @@ def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
         key=f"{key}_hide",
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
-    return Teaching(hide=",".join(hide), type=teaching.SIZES[large])
+    alone = st.toggle(
+        "The figure alone, for a frame or a slide",
+        now.alone,
+        key=f"{key}_alone",
+        help="Its headline, the figure and its source. Whoever runs the server names the sites "
+        "that may show it in a frame.",
+    )
+    return Teaching(hide=",".join(hide), type=teaching.SIZES[large], only=teaching.EXTENTS[alone])

@@ -12,7 +12,7 @@ import streamlit as st
 from dpsco_app.front.address import PageView, V, checked
 from dpsco_app.session.scenarios import Page
 from dpsco_app.shell import visit
-from dpsco_app.shell.teaching import HIDE, TYPE
+from dpsco_app.shell.teaching import NAMES
 from dpsco_core.base.parsing import shorten
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
@@ -153,7 +153,7 @@ class PageState(Page[V]):
 
     def _unknown(self) -> list[str]:
         """Return a sentence that names the parameters of the address which no page reads."""
-        read = {*KNOWN_SOMEWHERE, HIDE, TYPE}
+        read = {*KNOWN_SOMEWHERE, *NAMES}
         unread = [name for name in st.query_params.to_dict() if name not in read]
         verb = "is no setting" if len(unread) == 1 else "are no settings"
         return [f"{', '.join(map(shorten, unread))} {verb} of this page."] if unread else []

@@ -1,7 +1,8 @@
 """The teacher mode of every page: `?hide=` hides controls, `?type=large` is for a projector.
 
-Both hold for the session, whatever page comes next, and are written into every address. What is
-hidden keeps its value: only the style sheet knows.
+With `?only=figure` a page is its headline, its figure and a line that says where it is from: for a
+frame in another page. All of these hold for the session, whatever page comes next, and are written
+into every address. What is hidden keeps its value: only the style sheet knows.
 """
 
 from collections.abc import Collection
@@ -16,7 +17,9 @@ from dpsco_app.parts.folding import FOLD
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_core.base.parsing import one_of
 
-HIDE, TYPE = "hide", "type"
+HIDE, TYPE, ONLY = "hide", "type", "only"
+NAMES = (HIDE, TYPE, ONLY)
+EXTENTS = ("page", "figure")
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
 SIDEBAR_WIDTH = 360  # pixels, for large type
@@ -72,14 +75,20 @@ def _all_known(name: str, value: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching(PageView):
-    """What a session hides, separated by commas, and how large its type is."""
+    """What a session hides, separated by commas, how large its type is, and how much is shown."""
 
     hide: str = checked("", _all_known)
     type: str = checked(SIZES[0], one_of, SIZES)
+    only: str = checked(EXTENTS[0], one_of, EXTENTS)
 
     @property
     def large(self) -> bool:
         return self.type == SIZES[1]
+
+    @property
+    def alone(self) -> bool:
+        """Whether a page is its figure only."""
+        return self.only == EXTENTS[1]
 
 
 ADDRESS = Address(default=Teaching(), lists=(HIDE,))
@@ -94,7 +103,7 @@ def take() -> Teaching:
 
     What the address leaves out stays as the session has it.
     """
-    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
+    query = {k: v for k, v in st.query_params.to_dict().items() if k in NAMES}
     teaching, problems = current(), list[str]()
     if query:
         teaching, problems = replace(ADDRESS, default=teaching).from_query(query)
@@ -110,7 +119,7 @@ def apply(teaching: Teaching) -> None:
     To be called once the page is known: its path is in the address then.
     """
     address = st.query_params.to_dict()
-    query = {k: v for k, v in address.items() if k not in (HIDE, TYPE)}
+    query = {k: v for k, v in address.items() if k not in NAMES}
     query |= ADDRESS.to_query(teaching)
     if address != query:
         st.query_params.from_dict(query)
@@ -141,12 +150,33 @@ def current() -> Teaching:
     return mode
 
 
+# Whatever is on a page but its headline, its figure and its source; a phone needs the names of the
+# lines, too, which stand in a table there.
+_ALL = ".st-key-page :is([data-testid=stElementContainer], [data-testid=stExpander])"
+FIGURE_ALONE = (
+    ":is([data-testid=stHeader], [data-testid=stSidebar], [data-testid=stExpandSidebarButton], "
+    ".st-key-page [data-testid=stPopover]) { display: none !important; }",
+    f"@media (min-width: 761px) {{ {_ALL}:not(:has(.head, .source)):not([class*='figure_'] *) "
+    "{ display: none !important; } }",
+    f"@media (max-width: 760px) {{ {_ALL}:not(:has(.head, .source, .ladder))"
+    ":not([class*='figure_'] *) { display: none !important; } }",
+    ".st-key-page { margin: 0 !important; width: 100% !important; }",
+    "[data-testid=stMainBlockContainer] { padding: 0.5rem 1.5rem 0.25rem !important; }",
+    # Beside its figure a page may have words.
+    "[class*='st-key-second_side_'] { display: none !important; }",
+    ".head.single h1:not(.heard) { position: static !important; }",
+    ".source { font-size: 0.8rem; margin: 0; }",
+)
+
+
 def style(teaching: Teaching) -> str:
     rules = [
         f"{selector} {{ display: none !important; }}"
         for name in listed(teaching.hide)
         for selector in PARTS[name]
     ]
+    if teaching.alone:
+        rules += FIGURE_ALONE
     if teaching.large:
         # A phone has no room for it.
         rules.append(

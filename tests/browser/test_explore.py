@@ -422,3 +422,25 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     wait_for_address(page, "?n=1000&")
     ready(page)
     assert Axe().run(page).violations_count == 0
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=str)
+def test_a_figure_alone_has_its_headline_and_source_and_nothing_else(
+    page: Page, dashboard: str, ready: Ready, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(dashboard + "/?only=figure&trials=2")
+    drawn = figure(page, "compact" if size[0] < 760 else "wide")
+    expect(drawn).to_be_visible(timeout=60_000)
+    ready(page, seconds=60)
+    source = page.locator(".source")
+    expect(source).to_contain_text("DP-SCO Explorer")
+    for role in ("button", "link", "combobox", "radio"):  # the dot on the axis stays
+        places = page.locator("[data-testid=stMain]").get_by_role(role).all()
+        assert not [place for place in places if place.is_visible()], role
+    head, box = page.locator(".head h2").bounding_box(), drawn.bounding_box()
+    assert head and box and 0 <= head["x"] < 60 and box["x"] >= 0
+    assert box["x"] + box["width"] <= size[0] and head["y"] < box["y"]
+    if size[0] > 760:
+        foot = source.bounding_box()
+        assert foot and foot["y"] + foot["height"] <= size[1]

@@ -20,6 +20,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw_focus, theme
+from dpsco_app.parts.export import draw_source, setting_line
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
@@ -46,6 +47,7 @@ class FrontParts:
         if is_phone:
             choose_panels(screen)
         self.figure = Place(st.container(key=FIGURE + ("compact" if is_phone else "wide")))
+        draw_source(setting_line(screen.scenario))
         self.phone, self.cards, self.records = st.container(), st.container(), st.container()
         self.numbers = st.container()
         with self.numbers:
