@@ -167,7 +167,7 @@ import pytest
 from dpsco_core.catalogue import bound
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.privacy import ZCDP, PureDP
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 from tests.bounds.test_upper_hold import CASES, TRIALS, assert_holds, errors
 from tests.second import run_at_parameters_of, second_implementation_of
 
@@ -180,7 +180,7 @@ def test_it_is_the_sum_of_what_clipping_at_its_radius_costs() -> None:
     radius = math.sqrt(d) * moment * (n * math.sqrt(rho) / math.sqrt(d)) ** (1 / p)
     bias = moment * 4 / 27 * (math.sqrt(d) * moment / radius) ** (p - 1)
     noise = math.sqrt(d) * (2 * radius / n) / math.sqrt(2 * rho)
-    at = setting(n=n, d=d, order=p, budget=ZCDP(rho=rho), directional_moment=moment)
+    at = make_setting(n=n, d=d, order=p, budget=ZCDP(rho=rho), directional_moment=moment)
     assert BOUND.value(at) == pytest.approx(moment * math.sqrt(d / n) + bias + noise)
 
 
@@ -196,8 +196,8 @@ def test_clipping_at_its_radius_errs_less(name: str) -> None:
 
 
 def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
-    assert BOUND.failures(setting(budget=PureDP(epsilon=1.0)))
-    assert not BOUND.failures(setting())
+    assert BOUND.failures(make_setting(budget=PureDP(epsilon=1.0)))
+    assert not BOUND.failures(make_setting())
 '''
 STORY = code(section("Add a method"))
 # The plainest estimator: the printed one without its rough mean. Its radius reads no constant.

@@ -81,11 +81,11 @@ import pytest
 
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy import ZCDP
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 
 
 def test_it_is_the_sum_of_its_terms() -> None:
-    at = setting(n=400, d=4, order=2.0, budget=ZCDP(rho=0.25))
+    at = make_setting(n=400, d=4, order=2.0, budget=ZCDP(rho=0.25))
     assert bound("upper.mean.clipped-walked").value(at) == pytest.approx(0.1 + 0.02)
 """
 LAW_TEST = """

@@ -78,7 +78,7 @@ def log_packing_size(d: int, distance: float) -> float:
     return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
 
 
-def setting(
+def make_setting(
     n: int = 10_000,
     d: int = 20,
     order: float = 4.0,

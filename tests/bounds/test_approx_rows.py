@@ -27,7 +27,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.results.report import bound_setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 from tests.bounds.test_lower_bounds_bind import PRIVATE, compare
 from tests.folded import one_in
 
@@ -100,7 +100,7 @@ def random_settings(count: int, seed: int):
     source = random.Random(seed)
     for _ in range(count):
         epsilon, delta = 10 ** source.uniform(-2.5, 1), 10 ** source.uniform(-10, -2)
-        yield setting(
+        yield make_setting(
             n=int(10 ** source.uniform(0.3, 7)),
             d=source.choice([1, 2, 3, 7, 20, 100, 1000]),
             order=source.uniform(2, 20),

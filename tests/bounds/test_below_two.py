@@ -19,7 +19,7 @@ from dpsco_core.methods.mean.below_two import coordinate_costs, norm_costs, samp
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.helpers import entropy_inverse, setting
+from tests.bounds.helpers import entropy_inverse, make_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 
@@ -53,7 +53,7 @@ TABLE = (
 
 def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
     """Return the settings of a row of the table under zCDP and under pure DP."""
-    cdp = setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
+    cdp = make_setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
 
 
@@ -234,7 +234,7 @@ def test_unseen_spikes_bound_linear_and_quadratic_risks(p):
 def test_unseen_spikes_are_above_their_closed_form(p):
     a = 1 - 1 / p
     for n, d in ((100, 1), (10_000, 20)):
-        at = setting(n, d, p, mean_bound=math.inf)
+        at = make_setting(n, d, p, mean_bound=math.inf)
         closed = 2 ** (1 - 2 / p) * (a / math.e) ** a * math.sqrt(d) * (n + a) ** -a
         value = bound("lower.mean.unseen").value(at)
         assert closed <= value <= sample_mean_error(n, d, p)
@@ -319,7 +319,7 @@ def test_descent_is_not_above_the_table_of_its_plainer_form():
 @each("p", (1.2, 1.5, 1.9))
 def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_two(p):
     row = bound("upper.mean.adaptive-expected")
-    at = replace(setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
+    at = replace(make_setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
     mean = AdaptiveClipping(mode="single").plan(at).statistic
     assert mean.centre is None and mean.inner_rho == 0
     n, d = at.n, at.d

@@ -20,8 +20,8 @@ from dpsco_core.bounds.instances.distance import best_one, fano_distance, one_di
 from dpsco_core.bounds.instances.two_sided import conjugate, curve
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
-from tests.bounds.euclidean.helpers import setting as risk_setting
-from tests.bounds.helpers import setting
+from tests.bounds.euclidean.helpers import make_setting as risk_setting
+from tests.bounds.helpers import make_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 
@@ -113,7 +113,7 @@ def test_two_sided_information_has_the_values_of_its_page(
 )
 def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value: float) -> None:
     budget = ZCDP(rho=RHO)
-    at = setting(order=2.0, budget=budget)
+    at = make_setting(order=2.0, budget=budget)
     if ".sco" in name:
         at = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
     assert bound(name).value(at) == pytest.approx(value, rel=5e-4)

@@ -12,7 +12,7 @@ from dpsco_core.methods.mean.directions import (
     quantile_of_projections,
 )
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 
 ROWS = (*ITERATIVE_BOUNDS, *ITERATIVE_RISKS)
 SAID = "solve the program (27) exactly"
@@ -22,7 +22,7 @@ SAID = "solve the program (27) exactly"
 def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_program(bound):
     budget = ApproxDP(epsilon=0.5, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
     for d in (1, 2, 3, 20):
-        at = setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
+        at = make_setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
         inexact = [s for s in bound.failures(at) if SAID in s]
         assert len(inexact) == (d > EXACT_DIMENSIONS)
         if bound in ITERATIVE_BOUNDS:

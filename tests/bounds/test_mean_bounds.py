@@ -11,7 +11,7 @@ from dpsco_core.bounds.mean.below_two import BELOW_TWO_BOUNDS
 from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS, MEAN_BOUNDS, UPPER_MEAN_BOUNDS
 from dpsco_core.data import StudentT
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, pure_epsilon
-from tests.bounds.helpers import check_fixed_probability, instances_of, setting
+from tests.bounds.helpers import check_fixed_probability, instances_of, make_setting
 from tests.folded import each, one_in
 
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
@@ -54,7 +54,7 @@ def random_settings(count, seed, budgets=("zcdp", "approx", "pure")):
             "pure": PureDP(epsilon=strength),
         }[kind]
         bound = 10 ** source.uniform(-1.5, 1.5)
-        yield setting(
+        yield make_setting(
             n=int(10 ** source.uniform(0.3, 7)),
             d=source.choice([1, 2, 5, 16, 40, 200, 1000]),
             order=source.choice([2, 2.5, 3, 4, 10, 100]),
@@ -129,7 +129,7 @@ def test_upper_rates_are_never_below_the_lower_rates(at, notion):
 
 def scaled(at, factor):
     c = at.constants
-    return setting(
+    return make_setting(
         n=at.n,
         d=at.d,
         order=at.moment_order,
@@ -157,7 +157,7 @@ def test_every_term_scales_with_the_data(bound, at):
 def test_no_bound_rises_with_more_records_or_budget(bound):
     for at in random_settings(12, 15, ("zcdp",)):
         value = bound.value(at)
-        more = setting(
+        more = make_setting(
             n=4 * at.n,
             d=at.d,
             order=at.moment_order,
@@ -180,7 +180,7 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
         for d in (1, 10**5):
             for order in (2.0, 100.0):
                 for limit in (0.0, 1.0, math.inf):
-                    at = setting(
+                    at = make_setting(
                         n, d, order, budget, mean_bound=limit, directional_moment=limit + 1
                     )
                     assert bound.value(at) >= 0
@@ -189,14 +189,14 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
 
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_missing_constant_fails_a_hypothesis_and_never_gives_a_false_bound(bound):
-    at = setting(coordinate_moment=math.inf, directional_moment=math.inf, mean_bound=math.inf)
+    at = make_setting(coordinate_moment=math.inf, directional_moment=math.inf, mean_bound=math.inf)
     value = bound.value(at)
     assert bound.failures(at)
     assert value == (0 if bound.card.kind == "lower" else math.inf)
 
 
 def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
-    at = setting(budget=PureDP(epsilon=1.0))
+    at = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_MEAN_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
             assert bound.value(at) == math.inf
@@ -211,9 +211,9 @@ def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
         budget = (
             ApproxDP(epsilon=1.0, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
         )
-        at = setting(d=40, mean_bound=math.inf, budget=budget)
+        at = make_setting(d=40, mean_bound=math.inf, budget=budget)
         check_fixed_probability(bound, at, p)
-    value = BY_SLUG["lower.mean.hypercube-cdp"].value(setting(d=40, spike_probability=p))
+    value = BY_SLUG["lower.mean.hypercube-cdp"].value(make_setting(d=40, spike_probability=p))
     from dpsco_core.bounds.instances.hypercube import hypercube_cdp
 
     assert value == hypercube_cdp(p, 10_000, 40, 4.0, 0.5)
@@ -225,8 +225,8 @@ def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind):
     level = 0.5 if kind.endswith("cdp") else pure_epsilon(budget)
     p, value = best_spike_probability(kind, 10_000, 40, 4.0, level, 0.05)
     bound = BY_SLUG[f"lower.mean.{kind}"]
-    free = setting(d=40, budget=budget, mean_bound=0.05)
-    fixed = setting(d=40, budget=budget, mean_bound=0.05, spike_probability=p)
+    free = make_setting(d=40, budget=budget, mean_bound=0.05)
+    fixed = make_setting(d=40, budget=budget, mean_bound=0.05, spike_probability=p)
     assert bound.value(fixed) == bound.value(free) == pytest.approx(value)
     assert bound.failures(fixed) == ()
 
@@ -268,13 +268,13 @@ SENTENCES = [
 
 @each(("slug", "changes", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
-    failures = BY_SLUG[slug].failures(setting(**changes))
+    failures = BY_SLUG[slug].failures(make_setting(**changes))
     assert any(words in sentence for sentence in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
 
 def test_where_everything_holds_nothing_fails():
-    at = setting(n=10**9, d=20, order=2.0, mean_bound=1.0, directional_moment=2.0)
+    at = make_setting(n=10**9, d=20, order=2.0, mean_bound=1.0, directional_moment=2.0)
     at = replace(at, law=StudentT(d=20, moment_order=2.0))
     quiet = {b.card.slug for b in MEAN_BOUNDS if not b.failures(at)}
     concentrated = {b.card.slug for b in LOWER_MEAN_BOUNDS if b.card.privacy != "approx"}

@@ -22,7 +22,7 @@ from dpsco_core.bounds.instances.tracing import TracingBounds
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.scenario import Scenario
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 from tests.folded import crossed, each
 
 # n, d, p, epsilon, delta, q; P1, P2, P3, A1, A2, A3 there.
@@ -340,7 +340,7 @@ def random_settings(count: int, seed: int):
     for _ in range(count):
         epsilon, delta = 10 ** source.uniform(-1.5, 1), 10 ** source.uniform(-12, -2)
         budget = source.choice((ApproxDP(epsilon=epsilon, delta=delta), PureDP(epsilon=epsilon)))
-        yield setting(
+        yield make_setting(
             n=int(10 ** source.uniform(0.3, 6)),
             d=source.choice([1, 2, 3, 7, 20, 100, 1000]),
             order=source.uniform(2, 10),

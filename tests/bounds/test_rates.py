@@ -9,21 +9,21 @@ from dpsco_core.bounds.mean.clipped import clipped_rate, directional_rate
 from dpsco_core.bounds.mean.iterative import iterative_amplified_rate, iterative_rate
 from dpsco_core.bounds.mean.smoothed import smoothed_rate
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 
 BASE = (10_000, 50, 1.0)
 
 
 def cdp(n, d, order, rho):
-    return rates.mean_rate_cdp(setting(n, d, order), rho)
+    return rates.mean_rate_cdp(make_setting(n, d, order), rho)
 
 
 def pure(n, d, order, epsilon):
-    return rates.mean_rate_pure(setting(n, d, order, PureDP(epsilon=epsilon)))
+    return rates.mean_rate_pure(make_setting(n, d, order, PureDP(epsilon=epsilon)))
 
 
 def zcdp(n, d, order, rho):
-    return setting(n, d, order, ZCDP(rho=rho))
+    return make_setting(n, d, order, ZCDP(rho=rho))
 
 
 def slope(f, axis, part):
@@ -103,7 +103,7 @@ def test_the_amplified_rate_reads_its_logarithms_off_equation_21():
     log_delta = math.log(1 / delta)
     logs = log_delta + math.sqrt(log_delta * math.log(math.log(1 / beta)))
     radius_slope = math.sqrt(d + math.log(1 / beta)) / (n * epsilon) * logs
-    at = setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
+    at = make_setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
     got = iterative_amplified_rate(at, beta)
     assert iterative_amplified_rate(zcdp(n, d, k, 1.0), beta) == (math.inf,) * 3
     assert got[2] == pytest.approx(math.sqrt(d) * radius_slope ** (1 - 1 / k))
@@ -111,5 +111,5 @@ def test_the_amplified_rate_reads_its_logarithms_off_equation_21():
 
 def test_without_a_budget_the_private_term_is_infinite():
     assert cdp(10, 2, 2, 0.0)[1] == math.inf
-    at = setting(10, 2, 2, PureDP(epsilon=1.0))
+    at = make_setting(10, 2, 2, PureDP(epsilon=1.0))
     assert iterative_rate(at, at.gaussian_rho, 0.05)[1:] == (math.inf, math.inf)

@@ -14,7 +14,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.scenario import Scenario
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
 HIDDEN = 2.0  # by which a rate with constant 1 may be wrong
 RISKS = ("l2 error", "excess risk")
@@ -79,11 +79,11 @@ def test_no_upper_rate_is_below_a_proven_lower_bound_of_its_class(problem):
 def test_a_rate_without_a_term_for_sampling_is_for_small_budgets(name):
     """Without privacy it would be 0, below every bound on learning from n records."""
     bound = BY_SLUG[f"upper.sco.prior-{name}"]
-    assert not bound.failures(setting(10**6, 5, 2.0, ZCDP(rho=1.0)))
-    failures = bound.failures(setting(10**6, 5, 2.0, ZCDP(rho=100.0)))
+    assert not bound.failures(make_setting(10**6, 5, 2.0, ZCDP(rho=1.0)))
+    failures = bound.failures(make_setting(10**6, 5, 2.0, ZCDP(rho=100.0)))
     assert len(failures) == 1
     assert "needs rho <= 1, and rho=100." in failures[0]
-    assert bound.value(setting(100, 1, 2.0, ZCDP(rho=1e12))) < 1e-3 / math.sqrt(100)
+    assert bound.value(make_setting(100, 1, 2.0, ZCDP(rho=1e12))) < 1e-3 / math.sqrt(100)
 
 
 def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
@@ -93,7 +93,7 @@ def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
     for n, d, epsilon, delta in itertools.product(
         (1, 5, 20, 100), (1, 16, 500, 10**5), (0.01, 0.3, 1.0), (1e-12, 1e-6, 1e-3, 0.05)
     ):
-        at = setting(
+        at = make_setting(
             n,
             d,
             3.0,
@@ -118,7 +118,7 @@ def test_no_lower_rate_passes_the_risk_of_the_centre():
         ZCDP(rho=1e-6),
     )
     for n, d, budget in itertools.product((1, 5, 100, 10**6), (1, 16, 10**4), budgets):
-        at = setting(n, d, 3.0, budget, strong_convexity=0.2, sample_strong_convexity=0.2)
+        at = make_setting(n, d, 3.0, budget, strong_convexity=0.2, sample_strong_convexity=0.2)
         c = at.constants
         for bound in rates:
             if not bound.failures(at):
@@ -130,7 +130,7 @@ def test_the_reduced_rate_in_lq_needs_gradients_of_the_size_of_their_spread():
     """Kamath et al. (2022) need R <= 10 in units of the moment: without spread nothing is said."""
     bound = BY_SLUG["upper.lp.euclidean-reduction"]
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
-    assert not bound.failures(setting(budget=budget))
+    assert not bound.failures(make_setting(budget=budget))
     for spread in (0.0, 0.01):
-        at = setting(budget=budget, variance_trace=spread**2)
+        at = make_setting(budget=budget, variance_trace=spread**2)
         assert any("at most 10 sigma" in s for s in bound.failures(at))

@@ -19,7 +19,7 @@ from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 
 RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6
 RADIUS = 22.802972962
@@ -28,11 +28,11 @@ RADIUS = 22.802972962
 def zcdp(n, d, order, rho, moment=1.0, mean_bound=0.0):
     """Unit moments in every coordinate and mean 0, unless told otherwise."""
     at = {"directional_moment": moment, "mean_bound": mean_bound}
-    return setting(n, d, order, ZCDP(rho=rho), **at)
+    return make_setting(n, d, order, ZCDP(rho=rho), **at)
 
 
 def laplace(n, d, order, epsilon, mean_bound):
-    return setting(n, d, order, PureDP(epsilon=epsilon), mean_bound=mean_bound)
+    return make_setting(n, d, order, PureDP(epsilon=epsilon), mean_bound=mean_bound)
 
 
 ZHAO = zcdp(10_000, 10, 3.0, RHO_15)
@@ -204,7 +204,7 @@ def test_the_printed_form_has_the_papers_constants(noise):
 @pytest.mark.parametrize("k", [2, 3, 40, 100])
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
-    where = setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
+    where = make_setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
     if noise == "laplace":
         where = laplace(20_000, 6, k, 0.2, 1.3)
     best = upper_coordinatewise.mean_square(where, noise).root_sum_square()

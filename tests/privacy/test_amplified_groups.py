@@ -35,7 +35,7 @@ FALSE_ALARM = 1e-6
 AMPLIFIED = [(64, 0.25, 0.05), (256, 0.25, 0.05), (1024, 1.0, 0.05), (2397, 1.0, 1e-6)]
 
 
-def setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
+def make_setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
     constants = Constants(
         coordinate_moment=1.0,
         directional_moment=1.0,
@@ -48,7 +48,7 @@ def setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
 
 @pytest.mark.parametrize(("groups", "epsilon", "delta"), AMPLIFIED)
 def test_a_plan_of_many_groups_is_amplified(groups: int, epsilon: float, delta: float) -> None:
-    point = setting(2 * groups, epsilon, delta)
+    point = make_setting(2 * groups, epsilon, delta)
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(point)
     assert isinstance(plan.noise, ShuffledGaussian)
     rho = plan.noise.amplification.rho_group
@@ -268,7 +268,7 @@ def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
     statistic: Ratio, groups: int, epsilon: float, delta: float
 ) -> None:
     """And that of a public split, the same noise, is above it: the estimate sees the difference."""
-    plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     ratio, runs = math.sqrt(2 * plan.noise.amplification.rho_group), 8000
     size = plan.setting.n // plan.statistic.groups
@@ -295,7 +295,7 @@ def released(
         return noisy[0]
 
     patch.setattr(group_means, "walk_to_centre", keep)
-    point = setting(groups, epsilon, delta, d)
+    point = make_setting(groups, epsilon, delta, d)
     method = IterativeUpdating(radius=1.0, groups=groups)
     std = method.plan(point).noise.noise_std
     for side in (1e6, -1e6):
@@ -314,7 +314,7 @@ def released(
 def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
     """Return what real runs prove about epsilon; their likelihood ratios have the law of `draw`."""
     epsilon, delta = 0.25, 0.05
-    plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     rho = plan.noise.amplification.rho_group
     outputs, neighbour_outputs = released(groups, epsilon, delta, runs, patch)
@@ -347,7 +347,7 @@ def test_a_split_that_is_not_secret_is_caught(monkeypatch: pytest.MonkeyPatch) -
         group_means, "secret_groups", lambda n, groups, rng: np.arange(n, dtype=np.int32) % groups
     )
     groups, epsilon, delta, runs = 1024, 0.25, 0.05, 1500
-    plan = IterativeUpdating(radius=1.0, groups=groups).plan(setting(groups, epsilon, delta))
+    plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     rho = plan.noise.amplification.rho_group
     assert gaussian_epsilon(rho, delta) > 3 * epsilon

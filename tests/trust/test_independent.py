@@ -20,7 +20,7 @@ from tests.trust.theory import EXPLICIT
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def setting(source: random.Random, pure: bool) -> Setting:
+def make_setting(source: random.Random, pure: bool) -> Setting:
     """Return a setting of unit moments in which a row is not void."""
     strength = 10 ** source.uniform(-1, 0.5)
     bound = 10 ** source.uniform(-0.5, 0.5)
@@ -40,7 +40,7 @@ def test_a_bound_on_the_mean_is_what_its_formula_says(slug: str) -> None:
     bound: Bound = next(b for b in EXPLICIT if b.card.slug == slug)
     source, compared = random.Random(slug), 0
     for _ in range(3):
-        at = setting(source, bound.card.privacy == "pure")
+        at = make_setting(source, bound.card.privacy == "pure")
         value, grid = bound.value(at), FORMULAS[slug](At(at))
         if math.isfinite(value) and value > 0:
             assert value == pytest.approx(grid, rel=2e-3), at

@@ -96,16 +96,16 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     whole = control_values(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
-        put = PageState.put
+        fill_widgets = PageState.put
 
-        def some(self: Any, view: Any) -> None:
+        def fill_some(self: Any, view: Any) -> None:
             """Put some of the values of the page's own controls, and stop there."""
-            put(self, view)
+            fill_widgets(self, view)
             for key in [self.key(name) for name in self.names][after:]:
                 del st.session_state[key]
             st.stop()
 
-        patch.setattr(PageState, "put", some)
+        patch.setattr(PageState, "fill_widgets", fill_some)
         page.run()
         assert control_values(page) == {}
     assert control_values(checked(page.run())) == whole

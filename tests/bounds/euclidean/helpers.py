@@ -14,7 +14,7 @@ from dpsco_core.problems.base import Constants, Setting
 BY_SLUG = {bound.card.slug: bound for bound in SCO_BOUNDS}
 
 
-def setting(
+def make_setting(
     n: int = 10_000,
     d: int = 20,
     order: float = 4.0,
@@ -74,7 +74,7 @@ def random_settings(
         modulus = 10 ** source.uniform(-1, 1)
         smoothness = modulus * source.choice([1.0, 1.0, 4.0, 100.0])
         gradient = smoothness * diameter * source.uniform(0.5, 1)
-        yield setting(
+        yield make_setting(
             n=int(10 ** source.uniform(0.3, 7)),
             d=d,
             order=order,

@@ -24,7 +24,7 @@ OWN = "upper.sco.fresh-batches"
 DEFAULT_RHO = 0.028014481912627613
 
 
-def setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -> Setting:
+def make_setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -> Setting:
     given = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
@@ -71,10 +71,12 @@ def least(at: Setting, *, coordinates: bool) -> float:
 @each(
     "at",
     [
-        setting(10_000, 2.0, ZCDP(rho=DEFAULT_RHO)),
-        setting(3000, 3.0, ZCDP(rho=0.5), d=5, mean_gradient_bound=0.4, directional_moment=1.3),
-        setting(2000, 2.2, PureDP(epsilon=0.6), d=7, coordinate_moment=0.2),
-        setting(500, 4.0, PureDP(epsilon=3.0), d=2, diameter=7.0),
+        make_setting(10_000, 2.0, ZCDP(rho=DEFAULT_RHO)),
+        make_setting(
+            3000, 3.0, ZCDP(rho=0.5), d=5, mean_gradient_bound=0.4, directional_moment=1.3
+        ),
+        make_setting(2000, 2.2, PureDP(epsilon=0.6), d=7, coordinate_moment=0.2),
+        make_setting(500, 4.0, PureDP(epsilon=3.0), d=2, diameter=7.0),
     ],
 )
 @second_implementation_of(
@@ -97,14 +99,14 @@ def test_the_bounds_are_the_least_of_their_formula_over_steps_and_radii(at: Sett
 
 @each(("n", "p", "value"), [(10**4, 2.0, 0.488), (10**5, 4.0, 0.1064), (10**6, 2.0, 0.1046)])
 def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
-    at = setting(n, p, ZCDP(rho=DEFAULT_RHO))
+    at = make_setting(n, p, ZCDP(rho=DEFAULT_RHO))
     assert BY_SLUG[OWN].value(at) == pytest.approx(value, abs=0.6 * 10 ** -len(str(value)[2:]))
 
 
 @each("budget", (ZCDP(rho=0.2), PureDP(epsilon=1.5)), ids=str)
 @second_implementation_of("upper.sco.fresh-batches-run", "upper.sco.fresh-batches-pure-run")
 def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
-    at = setting(1000, 3.0, budget, d=6, lipschitz=2.0)
+    at = make_setting(1000, 3.0, budget, d=6, lipschitz=2.0)
     row = BY_SLUG[f"{OWN}{'-pure' * isinstance(budget, PureDP)}-run"]
     for steps, clip, size in ((1, 3.0, 0.5), (7, 0.4, 0.01), (33, 12.0, 0.2)):
         batches = BatchedSteps(steps=steps, radius=clip, step_size=size)
@@ -137,7 +139,7 @@ def test_clipping_moves_the_mean_of_no_law_by_more_than_the_lemmas_allow(seed: i
         directional *= 1.02  # what the directions that were tried may miss
     coordinate = float(np.max(weights @ np.abs(points - mean) ** p))
     far = float(np.linalg.norm(mean))
-    at = setting(
+    at = make_setting(
         100,
         p,
         ZCDP(rho=1.0),
@@ -167,7 +169,7 @@ def test_the_sharp_constant_of_the_bias_is_reached() -> None:
     far = p / (p - 1) * clip
     weight = far**-p
     bias = weight * (far - clip)
-    at = setting(100, p, ZCDP(rho=1.0), d=1, directional_moment=1.0)
+    at = make_setting(100, p, ZCDP(rho=1.0), d=1, directional_moment=1.0)
     known = clipped_gradient(at, np.array([clip]), "directional")
     assert float(known.bias[0]) == pytest.approx(bias)
 

@@ -22,7 +22,7 @@ from dpsco_core.data import EllipticalT, Gaussian, Hypercube, SkewedPareto, Stud
 from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.problems import GeometricMedian, Linear, Quadratic, Setting
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.folded import each
 
 FALSE_ALARM = 1e-6
@@ -182,7 +182,7 @@ def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
 
 
 def test_a_strict_condition_on_epsilon_is_worded_as_one():
-    at = setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    at = make_setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
     sentences = BY_SLUG["upper.sco.objective-perturbation"].failures(at)
     assert "The statement needs epsilon < 1, and epsilon=1." in sentences
     texts = {h.text for bound in SCO_BOUNDS for h in bound.hypotheses}

@@ -9,7 +9,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import mean_cap
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
-from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.folded import each, one_in
 from tests.second import second_implementation_of
 
@@ -161,7 +161,7 @@ def test_sgd_meets_its_bound_on_the_linear_loss():
             w = w + step * row
             w /= max(1.0, float(np.linalg.norm(w)))
         risks.append(float(np.linalg.norm(mean) - total @ mean / n))
-    at = setting(
+    at = make_setting(
         n,
         d,
         2.0,

@@ -16,12 +16,12 @@ from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.bounds.euclidean.objective import width as width_of
 from dpsco_core.bounds.instances.gaussian import normal_norm
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.second import second_implementation_of
 
 
 def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
-    return setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
+    return make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
 
 
 def test_the_numbers_of_the_note_on_private_sgd():
@@ -168,7 +168,7 @@ def ball_width(d, diameter):
 def test_the_width_of_the_ball(d, width):
     assert ball_width(d, 2.0) == pytest.approx(width, abs=5e-6)
     assert ball_width(d, 5.0) == pytest.approx(2.5 * width, abs=2e-5)
-    assert width_of(setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-11)
+    assert width_of(make_setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-11)
 
 
 @second_implementation_of(
@@ -238,7 +238,7 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
 def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
     n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
     for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):
-        at = setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
+        at = make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
         noise = sco_private_sgd.sound_noise(at)
         m = n // 2 + 1
         steps = math.fsum(n / (n - k) for k in range(m))
@@ -253,7 +253,9 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
         for name, value in expected.items():
             row_value = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
             assert row_value == pytest.approx(value, rel=1e-9), name
-    approx = setting(n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter)
+    approx = make_setting(
+        n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter
+    )
     own = sco_private_sgd.theorem_parameters(n, budget)
     theorem = sum(sco_private_sgd.main_theorem(approx, *own))
     assert BY_SLUG["upper.sco.private-sgd-theorem"].value(approx) == pytest.approx(theorem)
@@ -264,7 +266,7 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
 def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     for structure, rank in (("mean", 0), ("linear", 0), ("linear-model", 1), ("other", 9)):
-        at = setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)
+        at = make_setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)
         own = Objective(
             n=500,
             epsilon=0.5,

@@ -18,7 +18,7 @@ from dpsco_core.bounds.instances.leakage import approximate_leakage
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.folded import one_in
 
 UPPER = BY_SLUG["upper.sco.prior-asi-liu-tian"]
@@ -38,7 +38,7 @@ def settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[Setting]
         }[source.choice(kinds)]
         order = source.choice([2.0, 2.5, 3.0, 4.0, 10.0])
         second = 10 ** source.uniform(-1, 1)
-        yield setting(
+        yield make_setting(
             int(10 ** source.uniform(1, 7)),
             source.choice([1, 2, 5, 16, 40, 200]),
             order,
@@ -85,7 +85,7 @@ def some(budget: Any) -> Iterator[Setting]:
         (300, 2, 2.0, 1.0),
         (8, 3, 2.5, 4.0),
     ):
-        yield setting(
+        yield make_setting(
             n, d, order, budget, diameter=3.0, lipschitz_second=0.7, lipschitz_moment=0.7 * ratio
         )
 
@@ -185,7 +185,7 @@ def test_no_lower_bound_of_the_class_exceeds_the_rate_or_an_answer_without_data(
 
 
 def test_the_rate_is_what_the_abstract_says() -> None:
-    at = setting(400, 25, 3.0, ZCDP(rho=0.25), lipschitz_second=2.0, lipschitz_moment=3.0)
+    at = make_setting(400, 25, 3.0, ZCDP(rho=0.25), lipschitz_second=2.0, lipschitz_moment=3.0)
     first, second = UPPER.terms(at).values()
     assert first == pytest.approx(2.0 * 2.0 / 20)
     assert second == pytest.approx(2.0 * 3.0 * (5 / (0.5 * 400)) ** (2 / 3))
@@ -210,14 +210,17 @@ def test_more_moments_never_lower_the_bound_and_the_units_are_those_of_the_loss(
 
 
 def test_without_certified_moments_nothing_is_said() -> None:
-    at = setting(lipschitz_moment=math.inf)
+    at = make_setting(lipschitz_moment=math.inf)
     assert "no moment of order p=4 of the Lipschitz constants" in UPPER.failures(at)[0]
     assert UPPER.value(at) == math.inf
     for lower in (CDP, APPROX):
         assert lower.value(at) == 0.0
         assert lower.failures(at) == UPPER.failures(at)
-    assert APPROX.failures(setting(budget=ZCDP(rho=1.0)))
-    assert APPROX.value(setting(budget=ZCDP(rho=1.0))) == APPROX.terms(at := setting())["sampling"]
+    assert APPROX.failures(make_setting(budget=ZCDP(rho=1.0)))
+    assert (
+        APPROX.value(make_setting(budget=ZCDP(rho=1.0)))
+        == APPROX.terms(at := make_setting())["sampling"]
+    )
     assert at.spike_probability is None
 
 

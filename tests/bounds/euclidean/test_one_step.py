@@ -17,7 +17,7 @@ from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.problems import Linear
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.euclidean.helpers import setting, with_constants
+from tests.bounds.euclidean.helpers import make_setting, with_constants
 from tests.bounds.euclidean.test_projected import smoothed
 from tests.second import second_implementation_of
 from tests.trust.independent import At
@@ -30,7 +30,7 @@ SETS = (L2, Geometry(kind="l1"), Geometry(kind="linf"), Geometry(kind="simplex")
 
 def linear(order: float, budget: Budget) -> Setting:
     """Return linear losses in moment units, on a ball of radius 1.5."""
-    return setting(
+    return make_setting(
         20_000, 9, order, budget, diameter=3.0, mean_gradient_bound=1.2, structure="linear"
     )
 

@@ -18,7 +18,7 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems import Quadratic
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.second import second_implementation_of
 from tests.trust.independent import FORMULAS, At
 
@@ -31,7 +31,9 @@ def at(order: float, *, pure: bool = False) -> Setting:
     budget = PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3)
     bends = dict.fromkeys(("smoothness", "sample_smoothness"), MODULUS)
     bends |= dict.fromkeys(("strong_convexity", "sample_strong_convexity"), MODULUS)
-    return setting(20_000, 9, order, budget, diameter=DIAMETER, mean_gradient_bound=1.5, **bends)
+    return make_setting(
+        20_000, 9, order, budget, diameter=DIAMETER, mean_gradient_bound=1.5, **bends
+    )
 
 
 @second_implementation_of(
@@ -158,6 +160,6 @@ def test_an_estimator_is_told_no_less_than_the_norm_of_the_mean(offset: float) -
 
 def test_another_loss_is_named() -> None:
     for row in PROJECTED_RISKS:
-        other = setting(structure="linear-model", budget=PureDP(epsilon=1.0))
+        other = make_setting(structure="linear-model", budget=PureDP(epsilon=1.0))
         assert any("squared distances" in sentence for sentence in row.failures(other))
         assert BY_SLUG[row.card.slug].card.problems == ("quadratic",)

@@ -10,13 +10,13 @@ from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.mean.clipped import clipped_rate
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.statements.kamath import theorem_5_5_power
-from tests.bounds.euclidean.helpers import BY_SLUG, setting, with_constants
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, with_constants
 
 ORDERS = [2, 3, 4, 50]
 
 
 def zcdp(n, d, order, rho, diameter=1.0, **constants):
-    return setting(n, d, order, ZCDP(rho=rho), diameter=diameter, **constants)
+    return make_setting(n, d, order, ZCDP(rho=rho), diameter=diameter, **constants)
 
 
 def slopes(slug, term, order, axes, changes=None):
@@ -32,7 +32,7 @@ def slopes(slug, term, order, axes, changes=None):
         diameter = diameter * factor if axis == "M" else diameter
         unit = factor if axis == "unit" else unit
         approx = "epsilon" in axes
-        return setting(
+        return make_setting(
             n,
             d,
             order,
@@ -151,7 +151,7 @@ def test_the_direct_optimum_is_the_least_over_tau():
 
 def test_table_one_of_zhao_et_al_row_by_row():
     n, d, epsilon, k = 10**6, 30, 0.3, 3.0
-    at = setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
+    at = make_setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
     a = 1 - 1 / k
     table = {
         "upper.sco.prior-wang": (d**3 / (epsilon**2 * n)) ** (1 / 3),
@@ -174,7 +174,7 @@ def test_table_one_of_zhao_et_al_row_by_row():
 
 def test_the_rows_of_arora_et_al_and_su_et_al():
     n, d, rho = 10**4, 50, 0.04
-    at = setting(n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5)
+    at = make_setting(n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5)
     ld, private = 6.0, math.sqrt(d / rho) / n
     # The epsilon at which every pure release is rho-zCDP: its cost is epsilon tanh(epsilon/2).
     pure = brentq(lambda epsilon: epsilon * math.tanh(epsilon / 2) - rho, 0.01, 1.0)
@@ -258,7 +258,7 @@ def test_identities_of_the_note_on_clipping():
 
 
 def test_without_a_budget_for_noise_every_private_rate_is_infinite():
-    at = setting(10, 2, 3, PureDP(epsilon=1.0))
+    at = make_setting(10, 2, 3, PureDP(epsilon=1.0))
     assert coordinatewise.rate(at)[1] == math.inf
     assert coordinatewise.printed_rate(at)[1] == math.inf
     assert smoothed.rate(at)[1] == math.inf
@@ -283,7 +283,7 @@ def test_the_claimed_and_the_quoted_rate_have_their_logarithms():
     n, d, k, epsilon, delta = 10**6, 10, 3, 0.5, 1e-6
     private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / k) * math.log(1 / delta)
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    at = setting(n, d, k, budget)
+    at = make_setting(n, d, k, budget)
     claimed = clipped.iterative_rate_with_logs(at)
     assert claimed == pytest.approx((math.sqrt(d / n), private * math.log(n * d)))
     quoted = lower_other.quoted_lower(at, budget)

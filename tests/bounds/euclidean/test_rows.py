@@ -14,7 +14,7 @@ from dpsco_core.bounds.lq.lower import WORD_RISKS
 from dpsco_core.data import AnyLabels
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS, Absolute
-from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.bounds.helpers import check_fixed_probability, instances_of
 from tests.folded import each, one_in
 
@@ -113,7 +113,7 @@ def test_what_is_claimed_without_a_proof_says_so():
         bound = BY_SLUG[slug]
         assert bound.card.constant == "rate"
         assert "unproven" in bound.card.name
-        everything = setting(
+        everything = make_setting(
             10**9, 2, 2.0, ApproxDP(epsilon=0.5, delta=1e-6), directional_moment=5.0
         )
         assert len(bound.failures(everything)) == 1
@@ -135,7 +135,7 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
         for d in (1, 10**4):
             for order in (2.0, 100.0):
                 for unit in (1e-6, 1e6):
-                    at = setting(
+                    at = make_setting(
                         n,
                         d,
                         order,
@@ -170,14 +170,14 @@ MISSING = {
 @each("bound", SCO_BOUNDS, **ids)
 def test_without_any_constant_nothing_is_bounded(bound):
     for budget in (ApproxDP(epsilon=0.5, delta=1e-6), ZCDP(rho=0.5), PureDP(epsilon=0.5)):
-        at = setting(budget=budget, **MISSING)
+        at = make_setting(budget=budget, **MISSING)
         assert bound.failures(at)
         assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
 
 
 @each("bound", SCO_BOUNDS, **ids)
 def test_a_missing_constant_that_changes_the_value_is_named(bound):
-    at = setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
+    at = make_setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
     before, failures = bound.value(at), bound.failures(at)
     for name, value in MISSING.items():
         less = with_constants(at, **{name: value})
@@ -213,7 +213,7 @@ NEEDS = {
 
 @each(("slug", "names"), NEEDS.items())
 def test_every_assumption_of_a_statement_is_looked_at(slug, names):
-    at = setting(10**6, 5, 2.0, directional_moment=5.0)
+    at = make_setting(10**6, 5, 2.0, directional_moment=5.0)
     failures = set(BY_SLUG[slug].failures(at))
     for name in names:
         missing = with_constants(at, **{name: MISSING[name]})
@@ -274,13 +274,13 @@ SENTENCES = [
 
 @each(("slug", "changes", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
-    failures = BY_SLUG[slug].failures(setting(**changes))
+    failures = BY_SLUG[slug].failures(make_setting(**changes))
     assert any(words in sentence for sentence in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
 
 def test_where_everything_holds_little_fails():
-    at = setting(10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0)
+    at = make_setting(10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0)
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
     # Those of words and of corners need a set that has them.
     loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
@@ -321,7 +321,7 @@ def test_where_everything_holds_little_fails():
 
 
 def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
-    at = setting(budget=PureDP(epsilon=1.0))
+    at = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_SCO_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
             assert bound.value(at) == math.inf, bound.card.slug
@@ -407,7 +407,7 @@ def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong
     size = p**0.75 * math.sqrt(weight)
     diameter = 0.04 if strong else 2.0
     bound = size + diameter / 2 if strong else size
-    at = setting(d=40, budget=budget, diameter=diameter, mean_gradient_bound=bound)
+    at = make_setting(d=40, budget=budget, diameter=diameter, mean_gradient_bound=bound)
     row = BY_SLUG[f"lower.sco{'-strong' if strong else ''}.{kind}"]
     fixed = replace(at, spike_probability=p)
     unit = 0.5 if strong else 1.0
@@ -418,4 +418,6 @@ def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong
 
 def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
     for bound in LOWER_SCO_BOUNDS:
-        check_fixed_probability(bound, setting(d=40, diameter=20.0, mean_gradient_bound=20.0), 1e-5)
+        check_fixed_probability(
+            bound, make_setting(d=40, diameter=20.0, mean_gradient_bound=20.0), 1e-5
+        )

@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_core.bounds.euclidean.descent import RiskOnSet, Walk, distances, risk
 from dpsco_core.methods.euclidean.sgd import Sgd
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
 FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "other"}
 
@@ -55,7 +55,7 @@ def sums(at) -> float:
 )
 @pytest.mark.parametrize("n", [3, 500])
 def test_the_bounds_on_sgd_are_their_sums_written_out(slug, constants, n):
-    at = setting(n, 5, **constants)
+    at = make_setting(n, 5, **constants)
     assert not BY_SLUG[slug].failures(at)
     assert BY_SLUG[slug].value(at) == pytest.approx(sums(at), rel=1e-9)
     others = {s for s in BY_SLUG if s.startswith("upper.sco.sgd-run")} - {slug}

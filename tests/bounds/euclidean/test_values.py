@@ -23,7 +23,7 @@ from dpsco_core.bounds.instances.hardest import FORMS, best_spike_probability
 from dpsco_core.bounds.instances.spikes import convex_factor
 from dpsco_core.privacy import ZCDP, PureDP
 from tests.bounds import helpers
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
 EXAMPLE = (10_000, 200, 4)
 
@@ -49,8 +49,8 @@ def test_the_reference_table_of_lower_bounds(kind, level, p, value):
 def test_the_rows_are_the_forms_on_their_instances():
     n, d, order = EXAMPLE
     convex = {"mean_gradient_bound": math.inf, "diameter": 3.0}
-    at = setting(n, d, order, ZCDP(rho=0.5), **convex)
-    pure = setting(n, d, order, PureDP(epsilon=1.0), **convex)
+    at = make_setting(n, d, order, ZCDP(rho=0.5), **convex)
+    pure = make_setting(n, d, order, PureDP(epsilon=1.0), **convex)
     for slug, where, unit in (
         ("lower.sco.fano-cdp", at, 4.4218e-4),
         ("lower.sco.hypercube-cdp", at, 0.031848),
@@ -60,15 +60,23 @@ def test_the_rows_are_the_forms_on_their_instances():
         assert BY_SLUG[slug].value(where) == pytest.approx(1.5 * unit, rel=2e-4), slug
     wide = {"mean_gradient_bound": 1e3, "diameter": 1e3, "strong_convexity": 0.5}
     for slug, where, square in (
-        ("lower.sco-strong.hypercube-cdp", setting(n, d, order, ZCDP(rho=0.5), **wide), 0.0030456),
-        ("lower.sco-strong.fano-cdp", setting(n, d, order, ZCDP(rho=0.5), **wide), 2.0709e-5),
+        (
+            "lower.sco-strong.hypercube-cdp",
+            make_setting(n, d, order, ZCDP(rho=0.5), **wide),
+            0.0030456,
+        ),
+        ("lower.sco-strong.fano-cdp", make_setting(n, d, order, ZCDP(rho=0.5), **wide), 2.0709e-5),
         (
             "lower.sco-strong.hypercube-pure",
-            setting(n, d, order, PureDP(epsilon=1.0), **wide),
+            make_setting(n, d, order, PureDP(epsilon=1.0), **wide),
             0.030462,
         ),
         ("lower.sco-strong.sampling-signs", at, 0.009359),
-        ("lower.sco-strong.sampling-gaussian", setting(n, d, order, **wide), 0.75984**2 * 0.02),
+        (
+            "lower.sco-strong.sampling-gaussian",
+            make_setting(n, d, order, **wide),
+            0.75984**2 * 0.02,
+        ),
     ):  # half the squared bound, over the strong convexity
         value = BY_SLUG[slug].value(where)
         assert value * where.constants.strong_convexity * 2 == pytest.approx(square, rel=2e-4), slug
@@ -176,7 +184,7 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
     tau = (n / d**1.5) ** (1 / order)
     steps = n**2 / (tau**2 * d**4)
     assert steps == pytest.approx(5.35e6, rel=2e-3)
-    at = setting(n, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
+    at = make_setting(n, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
     oracle = coordinatewise.oracle(at, tau)
     blocks = 4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)
     energy = 72 * tau**2 * blocks**2 * d**2 * steps / n**2
@@ -187,7 +195,7 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
     assert risk == pytest.approx(3.6e3, rel=0.03)
     # The rule of equal noise and gradient cures it.
     tight = BY_SLUG["upper.sco.cwme-explicit"].value(
-        setting(10**9, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
+        make_setting(10**9, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
     )
     assert tight < 0.15
 
@@ -254,7 +262,7 @@ def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
             slow_smoothed(n, d, radius, smoothness * diameter, rho, tau) for tau in levels
         ],
     }
-    at = setting(
+    at = make_setting(
         n,
         d,
         k,
@@ -327,7 +335,7 @@ def test_the_notes_magnitudes_of_the_strongly_convex_noise():
         sigma2 = d * (3 * tau / b) ** 2 / (2 * level)
         assert d * sigma2 / 6 == pytest.approx(expected, rel=0.02)
     # One block is better still, and the bound at its best parameters is below the measured 0.010.
-    assert best_risk(setting(200_000, 5, 4, ZCDP(rho=1.0)))[1][3] < 0.0094
+    assert best_risk(make_setting(200_000, 5, 4, ZCDP(rho=1.0)))[1][3] < 0.0094
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -353,7 +361,7 @@ def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
                 risk = strong / 2 * (q**steps * diameter + (1 - q**steps) * floor) ** 2
             best = min(best, risk)
     constants = {"strong_convexity": weak, "smoothness": strong, "mean_gradient_bound": radius}
-    at = setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
+    at = make_setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
     steps, parts = best_risk(at, parallel, summed)
     assert math.fsum(parts) == pytest.approx(best, rel=2e-3)
     assert math.fsum(parts) <= best * (1 + 1e-9)

@@ -23,7 +23,7 @@ DEFAULT = ZCDP(rho=0.028014)
 SHORT = {ZCDP: "cdp", ApproxDP: "approx", PureDP: "pure"}
 
 
-def setting(
+def make_setting(
     law: str,
     n: int,
     d: int,

@@ -19,12 +19,12 @@ from dpsco_core.catalogue import bound
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.floors import cases
-from tests.bounds.floors.cases import setting, shifts
+from tests.bounds.floors.cases import make_setting, shifts
 from tests.folded import each
 
 
 def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
-    return shifts(setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
+    return shifts(make_setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
 
 
 def uncovered(u: float, b: int, w: float, *, most: int = 4_000_000) -> int:
@@ -214,7 +214,7 @@ def test_log_normal_data_have_no_symmetric_column_and_no_sub_gaussian_score() ->
 
 
 def test_laws_near_the_data_take_the_column_of_any_law() -> None:
-    at = setting("gaussian", 2_000, 20, 2.0, ZCDP(rho=0.05))
+    at = make_setting("gaussian", 2_000, 20, 2.0, ZCDP(rho=0.05))
     symmetric = cases.trapezoid_near(
         2_000, 20, shifts(at), lambda _: concentrated(0.05, shifts(at))
     )
@@ -238,7 +238,7 @@ def test_the_limit_of_half_rho_is_not_used_at_every_rho() -> None:
 
 def test_the_rms_floor_is_not_a_floor_of_the_mean_error() -> None:
     for d in (1, 3, 20):
-        at = setting("gaussian", 2_000, d, 2.0, ZCDP(rho=0.05))
+        at = make_setting("gaussian", 2_000, d, 2.0, ZCDP(rho=0.05))
         rms = math.sqrt(bound("lower.mean.floor-cdp-squared").value(at))
         assert cases.floor(at) < rms
         assert cases.floor(at) / rms >= (d - 0.5) / d * (1 - 1e-12)

@@ -23,7 +23,7 @@ from dpsco_core.results.report import bound_setting
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
-from tests.bounds.floors.cases import DEFAULT, floor, setting, shifts
+from tests.bounds.floors.cases import DEFAULT, floor, make_setting, shifts
 from tests.folded import one_in
 
 RNG_SEED = 20_26
@@ -88,7 +88,7 @@ def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> No
     tightest = 0.0
     for n in (1, 2, 5, 30, 200):
         for rho in (1e-4, 1e-3, 0.01, 0.1, 0.5, 2.0):
-            kappa = concentrated(rho, shifts(setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
+            kappa = concentrated(rho, shifts(make_setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
             parts = costs(n, 1, 1.0, kappa, 1.0)
             told = told_by_noisy_signs(n, rho)
             most = 1 / (parts.sampling + parts.privacy)
@@ -110,7 +110,7 @@ def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
         ("gaussian", 8, 0.05, 1.0, 1.0),
         ("student-t", 4, 0.2, 3.0, 2.0),
     ):
-        at = setting(kind, n, 1, 2.0, ZCDP(rho=rho), radius=radius)
+        at = make_setting(kind, n, 1, 2.0, ZCDP(rho=rho), radius=radius)
         law = at.law
         assert isinstance(law, ScaledLaw)
         means = np.linspace(-radius, radius, 401)[1:-1]
@@ -171,7 +171,7 @@ def test_a_method_that_is_told_the_shape_stays_above_and_comes_within_a_tenth() 
         for _ in range(120)
     ]  # fmt: skip
     mean, spread = float(np.mean(errors)), float(np.std(errors)) / math.sqrt(120)
-    least = floor(setting("student-t", 10_000, 20, 2.0, DEFAULT))
+    least = floor(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
     assert mean + 5 * spread > least  # false alarms 1e-6
     assert mean / least < 1.10
 

@@ -21,7 +21,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.results.report import bound_setting
 from dpsco_core.scenario import Scenario
-from tests.bounds.floors.cases import SHORT, setting, shifts
+from tests.bounds.floors.cases import SHORT, make_setting, shifts
 from tests.bounds.floors.test_proof import RNG_SEED, draw_prior
 
 BUDGETS: tuple[Budget, ...] = (
@@ -59,7 +59,7 @@ def plain(at: Setting) -> Callable[[Vector], tuple[float, float]]:
 def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
     law: str, budget: Budget, decay: float
 ) -> None:
-    at = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
+    at = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
     assert at.law is not None
     scales, short, floors = at.law.scales, SHORT[type(budget)], plain(at)
     grid = [np.minimum(1, c * scales) for c in np.geomspace(1 / scales[0], 1 / scales[-1], 400)]
@@ -71,7 +71,7 @@ def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
         assert fine * (1 - 2e-3) <= value <= fine * (1 + 1e-4)
         if place == 1:
             assert max(floors(b / b.max())[1] for b in others) <= value * (1 + 0.01)
-    risk = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
+    risk = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
     squared = bound(f"lower.mean.floor-{short}-squared").value(at)
     assert bound(f"lower.sco-strong.floor-{short}").value(risk) == pytest.approx(squared / 2)
 
@@ -116,7 +116,7 @@ def test_the_identity_holds_with_weights() -> None:
 def test_without_privacy_the_floor_of_a_normal_law_is_what_the_plain_mean_errs(
     decay: float,
 ) -> None:
-    at = falling(setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
+    at = falling(make_setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
     assert at.law is not None
     attained = at.law.variance_trace / at.n
     assert bound("lower.mean.floor-cdp-squared").value(at) == pytest.approx(attained, rel=2e-3)
@@ -147,7 +147,7 @@ def test_a_method_that_knows_shape_and_scales_stays_above_and_comes_near() -> No
         float(np.sum((weighted_mean(law.sample(20_000, rng).x, law, rho, rng) - law.mean) ** 2))
         for _ in range(40)
     ]
-    at = replace(setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
+    at = replace(make_setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
     least = bound("lower.mean.floor-cdp-squared").value(at)
     mean, error = float(np.mean(squares)), float(np.std(squares)) / math.sqrt(40)
     assert mean + 5 * error > least  # false alarms 1e-6
@@ -171,7 +171,7 @@ def test_what_is_proven_for_equal_scales_alone_says_so() -> None:
 def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling() -> None:
     values = []
     for decay in (0.0, 0.3, 0.7, 1.2, 2.0):
-        at = falling(setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay)
+        at = falling(make_setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay)
         squared = bound("lower.mean.floor-cdp-squared").value(at)
         assert at.law is not None
         assert squared >= at.law.variance_trace / at.n * 0.97
@@ -181,7 +181,7 @@ def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling
 
 def test_the_constants_of_equal_scales_have_no_number_at_unequal_ones() -> None:
     """With them the printed formula would be 40 % too high at a decay of 1."""
-    at = setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
+    at = make_setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
     letters = {letter.token: letter for letter in bound("lower.mean.floor-cdp").letters}
     for token in ("C_d", "J"):
         assert letters[token].value(at) > 0

@@ -29,7 +29,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.results.report import bounds_json, evaluate, evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
-from tests.bounds.floors.cases import DEFAULT, floor, setting, shifts
+from tests.bounds.floors.cases import DEFAULT, floor, make_setting, shifts
 from tests.folded import each
 
 # theory/instance-floors.md, 10: law, n, d, p, R, budget, then lambda, kappa, J, G, mean, rms and
@@ -85,7 +85,7 @@ def test_a_floor_has_the_reference_values(
     budget: Budget,
     printed: tuple[float, ...],
 ) -> None:
-    at = setting(law, n, d, p, budget, radius=radius)
+    at = make_setting(law, n, d, p, budget, radius=radius)
     known = shifts(at)
     lam, kappa, prior, learnt, mean, rms, pairs = printed
     notion = "zcdp" if isinstance(budget, ZCDP) else "approx"
@@ -108,11 +108,13 @@ def test_a_floor_has_the_reference_values(
 @each("law", tuple(NEAR))
 def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
     for n, value in zip((10_000, 1_000), NEAR[law], strict=True):
-        assert floor(setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(value, rel=9e-6)
+        assert floor(make_setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(
+            value, rel=9e-6
+        )
 
 
 def test_the_best_tilt_of_log_normal_data_is_the_printed_one() -> None:
-    best = near_floor(setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
+    best = near_floor(make_setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
     assert best is not None
     assert (round(best[1].level, 5), best[1].tilt) == (4.95614, 0.4)
 
@@ -136,14 +138,14 @@ def row(name: str) -> Bound:
 
 
 def test_the_risks_at_the_default_are_those_of_section_8() -> None:
-    at = setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="quadratic")
+    at = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="quadratic")
     assert bound("lower.sco-strong.floor-cdp").value(at) == pytest.approx(0.000349, rel=2e-3)
-    at = setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="linear")
+    at = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="linear")
     assert bound("lower.sco.floor-cdp").value(at) == pytest.approx(0.000503, rel=2e-3)
 
 
 def test_the_linear_floor_is_the_largest_of_section_8_over_r() -> None:
-    at = setting("gaussian", 3_000, 8, 3.0, DEFAULT, offset=1.3, problem="linear")
+    at = make_setting("gaussian", 3_000, 8, 3.0, DEFAULT, offset=1.3, problem="linear")
     known = shifts(at)
     kappa = leakage(DEFAULT, known)
     best = 0.0
@@ -209,7 +211,7 @@ PAIRED: tuple[tuple[str, Budget], ...] = (
 
 @each("law, budget", PAIRED)
 def test_two_shifts_give_what_a_plain_sum_gives(law: str, budget: Budget) -> None:
-    known = shifts(setting(law, 400, 6, 2.5, budget))
+    known = shifts(make_setting(law, 400, 6, 2.5, budget))
     plain = cases.by_two_shifts(400, 6, known, budget, 2.0)
     assert assouad(400, 6, known, budget, 2.0) == pytest.approx(plain, rel=2e-2)
     assert assouad(400, 6, known, budget, 2.0) <= plain * 1.02
@@ -226,7 +228,7 @@ def test_the_overlap_of_outputs_is_that_of_section_6() -> None:
 @each("law", ("student-t", "log-normal", "gaussian"))
 def test_laws_near_the_data_give_what_plain_quadrature_gives(law: str) -> None:
     budget = ApproxDP(epsilon=0.8, delta=1e-5)
-    known = shifts(setting(law, 5_000, 30, 2.5, budget))
+    known = shifts(make_setting(law, 5_000, 30, 2.5, budget))
     rate = math.expm1(0.8) / math.sqrt(math.exp(0.8) + 1)
     plain = cases.trapezoid_near(
         5_000, 30, known, lambda size: rate + 2 * math.sqrt(2 * 1e-5) * size
@@ -246,16 +248,16 @@ BUDGETS: tuple[Budget, ...] = (
 @each("law", cases.DRAWN)
 def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Budget) -> None:
     n, d, short = 3_000, 12, cases.SHORT[type(budget)]
-    at = setting(law, n, d, 2.5, budget, radius=1.5)
+    at = make_setting(law, n, d, 2.5, budget, radius=1.5)
     lam, kappa = shifts(at).information, leakage(budget, shifts(at))
     learnt = 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * d * lam))
     whole = min(n * d * lam, learnt) + 4 * cases.bessel(5) ** 2 / 1.5**2
     assert floor(at) == pytest.approx(11.5 / math.sqrt(whole), rel=1e-9)
     squared = bound(f"lower.mean.floor-{short}-squared")
     assert squared.value(at) == pytest.approx(144 / whole, rel=1e-9)
-    at = setting(law, n, d, 2.5, budget, radius=1.5, problem="quadratic")
+    at = make_setting(law, n, d, 2.5, budget, radius=1.5, problem="quadratic")
     assert bound(f"lower.sco-strong.floor-{short}").value(at) == pytest.approx(72 / whole, rel=1e-9)
-    at = setting(law, n, d, 2.5, budget, offset=1.1, problem="linear")
+    at = make_setting(law, n, d, 2.5, budget, offset=1.1, problem="linear")
     best = max(
         (1.1 - r) * 121 / ((1.21 + r**2) * (learnt + 4 * cases.bessel(5) ** 2 / r**2))
         for r in np.linspace(1e-3, 1.099, 4_001)
@@ -265,7 +267,7 @@ def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Bu
 
 @each("budget", BUDGETS)
 def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Budget) -> None:
-    at = setting("log-normal", 2_000, 30, 2.5, budget)
+    at = make_setting("log-normal", 2_000, 30, 2.5, budget)
     match budget:
         case ZCDP(rho=rho):
             fixed, slope = leakage(budget, shifts(at)), 0.0
@@ -282,7 +284,7 @@ def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Bu
 def test_the_floor_of_users_is_that_of_blocks() -> None:
     # theory/instance-floors.md, 8.1: m records are one of information m lambda.
     budget = ZCDP(rho=0.1)
-    one = setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
+    one = make_setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
     users = replace(one, m=7)
     kappa = leakage(budget, shifts(one))
     lam = 7 * shifts(one).information
@@ -298,7 +300,7 @@ def test_the_floor_of_users_is_that_of_blocks() -> None:
 
 def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
     told: list[str] = []
-    base = setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
+    base = make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
     for which in BOUNDS:
         if which.setting_of_statement(base).law is not None:
             told.append(which.card.name)
@@ -307,7 +309,7 @@ def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
 
 
 def test_a_floor_that_is_not_told_its_law_says_so_and_is_nothing() -> None:
-    at = replace(setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1)), law=None)
+    at = replace(make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1)), law=None)
     for which in BOUNDS:
         if which.card.of_law:
             assert which.value(at) == 0
@@ -342,19 +344,20 @@ def test_a_floor_answers_within_fifty_milliseconds() -> None:
 
 def test_floors_fall_with_n_and_budget_and_rise_with_the_radius() -> None:
     for law in cases.LAWS:
-        base = setting(law, 2_000, 6, 2.5, ZCDP(rho=0.05))
+        base = make_setting(law, 2_000, 6, 2.5, ZCDP(rho=0.05))
         for kind in ("", "near-"):
             by_n = [floor(replace(base, n=n), kind) for n in (100, 1_000, 10_000, 100_000)]
             assert all(a > b for a, b in itertools.pairwise(by_n)), (law, kind)
             by_rho = [floor(replace(base, budget=ZCDP(rho=r)), kind) for r in (1e-4, 0.01, 0.3, 4)]
             assert all(a >= b for a, b in itertools.pairwise(by_rho)), (law, kind)
         radii = [
-            floor(setting(law, 50, 6, 2.5, ZCDP(rho=0.001), radius=r)) for r in (0.1, 0.5, 2, 10)
+            floor(make_setting(law, 50, 6, 2.5, ZCDP(rho=0.001), radius=r))
+            for r in (0.1, 0.5, 2, 10)
         ]
         assert all(a <= b * (1 + 1e-9) for a, b in itertools.pairwise(radii)), law
         assert all(v <= r for v, r in zip(radii, (0.1, 0.5, 2, 10), strict=True)), law
 
 
 def test_a_floor_near_the_data_is_about_single_values_alone() -> None:
-    at = setting("log-normal", 10_000, 20, 2.0, DEFAULT)
+    at = make_setting("log-normal", 10_000, 20, 2.0, DEFAULT)
     assert near_floor(at, "zcdp") is not None and near_floor(replace(at, m=7), "zcdp") is None

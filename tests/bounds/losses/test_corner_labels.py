@@ -26,7 +26,7 @@ from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.scenario import Scenario
-from tests.bounds.euclidean.helpers import setting as risk_setting
+from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 

@@ -19,7 +19,7 @@ from dpsco_core.data.hidden.one_hot import Corner, hidden_corner
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, concentrated_rho
 from dpsco_core.problems import Absolute, Hinge, Huber, Logistic
-from tests.bounds.euclidean.helpers import setting as risk_setting
+from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 

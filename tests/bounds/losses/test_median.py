@@ -19,7 +19,7 @@ from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import GeometricMedian
-from tests.bounds.euclidean.helpers import setting as risk_setting
+from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 

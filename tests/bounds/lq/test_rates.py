@@ -13,7 +13,7 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized import published_regulariser, published_steps
 from dpsco_core.privacy.budget import ApproxDP
-from tests.bounds.euclidean.helpers import setting
+from tests.bounds.euclidean.helpers import make_setting
 
 N, D, EPSILON, DELTA = 10**5, 100, 0.5, 1e-6
 SPACE = RegularSpace(d=D, exponent=1.25)
@@ -27,7 +27,7 @@ def slope(value, where, factor=1.0 + 1e-6):
 def at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
     """The golden setting and its budget, but for what is changed."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    return replace(setting(n, d, 2.0, budget), exponent=exponent), budget
+    return replace(make_setting(n, d, 2.0, budget), exponent=exponent), budget
 
 
 def private(rate, **changes):

@@ -17,7 +17,7 @@ from dpsco_core.geometry import Ball, Box, GroupBall, L1Ball, Simplex, SolidSimp
 from dpsco_core.methods.lq.inputs import own_constants, record_rho, space_of
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.problems.base import LinearModel
-from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.folded import each
 
 LQ = [b for b in UPPER_SCO_BOUNDS if b.card.geometry == "lq"]
@@ -40,7 +40,7 @@ def inside(name, q=2.0, **changes):
     body = SETS[name]
     given = {"structure": "linear-model", "lipschitz": 1.0, "sample_smoothness": 0.25}
     model = LinearModel(slope=1.0, curvature=0.25, feature_norm=1.0)
-    at = setting(diameter=2 * body.l2_radius, linear_model=model, **{**given, **changes})
+    at = make_setting(diameter=2 * body.l2_radius, linear_model=model, **{**given, **changes})
     return replace(at, constraint=body, exponent=q)
 
 
@@ -193,7 +193,7 @@ def test_rows_are_the_formulas_that_the_methods_minimise():
 def test_at_q_2_noisy_mirror_descent_is_private_sgd():
     for budget in (ZCDP(rho=0.2), ApproxDP(epsilon=0.3, delta=1e-6)):
         for n in (100, 5000):
-            at = setting(n=n, budget=budget)
+            at = make_setting(n=n, budget=budget)
             own = BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at)
             flat = BY_SLUG["upper.sco.private-sgd-pruned"].value(at)
             assert own == pytest.approx(flat, rel=1e-9)
@@ -257,7 +257,7 @@ def test_the_norm_of_a_set_needs_symmetry(name):
 
 
 def test_on_the_ball_nothing_has_changed():
-    plain = setting()
+    plain = make_setting()
     ball = replace(plain, constraint=Ball(d=20, radius=1.0))
     for bound in (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS):
         assert bound.value(ball) == bound.value(plain), bound.card.slug

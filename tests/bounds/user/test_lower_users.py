@@ -23,7 +23,7 @@ from dpsco_core.data import Tracing
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.scenario import Scenario
-from tests.bounds.helpers import setting
+from tests.bounds.helpers import make_setting
 from tests.folded import each
 from tests.second import second_implementation_of
 
@@ -111,7 +111,7 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
         for u in np.geomspace(0.5, 60, 40)
     )
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
-    at = replace(setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    at = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
     row = bound(f"lower.user.tracing-{'cdp' if isinstance(level, float) else 'approx'}")
     assert plain * (1 - 3e-3) <= row.value(at) <= plain * 1.01
     assert row.failures(at) == ()
@@ -145,7 +145,7 @@ def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
         return q ** (1 - 1 / order) * float(binom.pmf(np.arange(n + 1), n, active) @ losses)
 
     best = max(plain(q) for q in np.geomspace(1e-4, 0.5, 400))
-    at = replace(setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    at = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
     row = bound(f"lower.user.spikes-{'cdp' if isinstance(level, float) else 'approx'}")
     assert row.value(at) == pytest.approx(best, rel=1e-3)
     assert row.failures(at) == ()

@@ -19,7 +19,7 @@ from dpsco_core.methods.user.printed_schedules import users_condition
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import LinearModel
-from tests.bounds.euclidean.helpers import random_settings, setting, with_constants
+from tests.bounds.euclidean.helpers import make_setting, random_settings, with_constants
 from tests.folded import each
 
 ROWS = {b.card.slug: b for b in USER_BOUNDS}
@@ -42,7 +42,7 @@ def users(n=10**6, m=100, d=5, budget=BUDGET, **constants):
     """A smooth, strongly convex and Lipschitz problem of items; Lipschitz everywhere."""
     model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
     given = {"structure": "linear-model", "linear_model": model, **constants}
-    return replace(setting(n, d, 4.0, budget, **given), m=m)
+    return replace(make_setting(n, d, 4.0, budget, **given), m=m)
 
 
 def test_the_fixed_slugs_exist_once_each():
@@ -357,13 +357,13 @@ ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
 
 @each("bound", ITEM_LOWER, **ids)
 def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
-    at = replace(setting(700, 20, 3.0), m=30)
-    pool = setting(21_000, 20, 3.0)
+    at = replace(make_setting(700, 20, 3.0), m=30)
+    pool = make_setting(21_000, 20, 3.0)
     assert pooled(at) == pool
     assert bound.value(at) == bound.value(pool)
     assert bound.terms(at) == bound.terms(pool)
     assert bound.failures(at) == bound.failures(pool)
-    assert bound.value(replace(at, m=1)) == bound.value(setting(700, 20, 3.0))
+    assert bound.value(replace(at, m=1)) == bound.value(make_setting(700, 20, 3.0))
 
 
 def test_bounds_at_user_level_do_not_pool():

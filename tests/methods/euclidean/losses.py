@@ -67,7 +67,7 @@ def constants(kind: str, *, lipschitz: bool = True, radius: float = 1.0, d: int 
     )
 
 
-def setting(
+def make_setting(
     kind: str,
     n: int = 40,
     d: int = 3,

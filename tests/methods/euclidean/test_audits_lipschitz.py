@@ -27,7 +27,7 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import excess, flagged
-from tests.methods.euclidean.losses import Array, sample, setting
+from tests.methods.euclidean.losses import Array, make_setting, sample
 from tests.methods.mean.faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
@@ -111,7 +111,7 @@ SHARP = ("noisy-gd", "phased", "private-sgd, n=1", "objective, mean")
 
 def statistics(audit: Audit, first: float, runs: int, rng: np.random.Generator) -> Array:
     """Return the statistic of `runs` runs on the data set whose first record is `first`."""
-    where = setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
+    where = make_setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
     x = np.full((audit.n, 1), audit.others)
     x[0] = first
     losses = sample(audit.kind, x, np.zeros(audit.n), radius=audit.radius)
@@ -209,7 +209,7 @@ def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool)
     """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes it."""
     n, runs = 300, 20_000
     claim = ApproxDP(epsilon=0.3, delta=1e-2)
-    plan = PrivateSgd().plan(setting("linear", n, 1, claim))
+    plan = PrivateSgd().plan(make_setting("linear", n, 1, claim))
     assert shuffle_steps(n, claim.epsilon, claim.delta).amplified
     leaning = transcripts(plan, n, runs, 5, shuffled=shuffled)
     shift, variance = plan.l2_sensitivity, plan.noise_std**2
@@ -257,7 +257,7 @@ def test_the_exact_minimiser_of_a_logistic_objective_meets_its_share(tuning: Any
     """
     faulty = []
     for n, radius, epsilon in itertools.product((1, 2, 3), (1.0, 30.0), (0.1, 1.0, 5.0)):
-        where = setting("logistic", n, 1, ApproxDP(epsilon=epsilon, delta=0.05), radius=radius)
+        where = make_setting("logistic", n, 1, ApproxDP(epsilon=epsilon, delta=0.05), radius=radius)
         plan = ObjectivePerturbation(tuning=tuning).plan(where)
         pairs = list(itertools.permutations(RECORDS, 2))
         honest = max(exact_divergence(plan, n, radius, a, b, 1.0) for a, b in pairs)

@@ -28,7 +28,7 @@ from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.links import LogisticLink
 from dpsco_core.problems.samples.linear import LinearSample
-from tests.methods.euclidean.losses import FALSE_ALARM, Array, setting
+from tests.methods.euclidean.losses import FALSE_ALARM, Array, make_setting
 
 Record = tuple[float, float, float]  # two features and a label; the other records are 0
 TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
@@ -59,7 +59,9 @@ SETS = ("cube", "l1", "simplex")
 
 def where_on(at: Plane, n: int, epsilon: float) -> Setting:
     budget = ApproxDP(epsilon=epsilon, delta=0.05)
-    return replace(setting("logistic", n, 2, budget, radius=at.body.l2_radius), constraint=at.body)
+    return replace(
+        make_setting("logistic", n, 2, budget, radius=at.body.l2_radius), constraint=at.body
+    )
 
 
 def exact_law(at: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:

@@ -32,11 +32,11 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     check_spent,
+    make_setting,
     neighbours,
     records,
     run,
     sample,
-    setting,
     share,
 )
 
@@ -138,7 +138,7 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
     """Without noise, so that the paths part: batch after batch at the point that is seen first."""
     n, d = 24, 3
     method = CorrelatedDescent(radius=0.7, descent=Descent(steps=STEPS, step_size=0.3))
-    where = setting(kind, n, d)
+    where = make_setting(kind, n, d)
     plan = method.plan(where)
     (phase,) = plan.phases
     largest = 0.0
@@ -169,12 +169,12 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
 def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> None:
     x, y = records(60, 3)
     method = CorrelatedDescent(calibration=calibration)
-    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
     diagnostics = result.diagnostics
     assert len(result.ledger.entries) == diagnostics["phases"]
     last = result.ledger.entries[-1]
-    steps = method.plan(setting("hinge", 60, 3, budget)).phases[-1].descent.steps
+    steps = method.plan(make_setting("hinge", 60, 3, budget)).phases[-1].descent.steps
     wanted = 2 * diagnostics["clip_radius"] / diagnostics["batch_size"] * encoding_norm(steps)
     assert last.sensitivity == pytest.approx(wanted, rel=1e-12)
     rho = share(calibration, budget)
@@ -198,7 +198,7 @@ def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.Mon
     x, y = records(n, d)
     losses = sample("logistic", x, y)
     method = CorrelatedDescent(radius=1e6, descent=Descent(steps=5, step_size=3.0, averaged=2))
-    result = run(method, setting("logistic", n, d), losses)
+    result = run(method, make_setting("logistic", n, d), losses)
     w, pulled, points = np.zeros(d), np.zeros(d), []
     for t in range(5):
         pulled += losses.part(10 * t, 10 * t + 10).mean_gradient(w)
@@ -213,7 +213,7 @@ def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
     """Zero records: the last point is -eta times row T of C Z. Chi-square at 1e-6."""
     d, steps = 6000, 40
     method = CorrelatedDescent(radius=1.0, descent=Descent(steps=steps, step_size=1.0))
-    where = setting("linear", steps, d, radius=1e9)
+    where = make_setting("linear", steps, d, radius=1e9)
     result = run(method, where, sample("linear", np.zeros((steps, d)), radius=1e9))
     std = result.diagnostics["noise_std"] * encoding_norm(steps)
     law, total = stats.chi2(d), float(np.square(result.value / std).sum())
@@ -286,7 +286,7 @@ def test_a_diameter_of_400_is_survived() -> None:
 def test_the_theorems_average_is_within_its_bound() -> None:
     """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
     n, d = 400, 5
-    where = setting("linear", n, d)
+    where = make_setting("linear", n, d)
     method = CorrelatedDescent(tuning="theory")
     (phase,) = method.plan(where).phases
     t, eta = phase.descent.steps, phase.descent.step_size
@@ -306,12 +306,12 @@ def test_the_theorems_average_is_within_its_bound() -> None:
 
 def test_what_it_cannot_do_it_says() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        CorrelatedDescent().plan(setting("hinge", budget=PURE))
+        CorrelatedDescent().plan(make_setting("hinge", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
-        CorrelatedDescent(tuning="theory").plan(setting("hinge", lipschitz=False))
+        CorrelatedDescent(tuning="theory").plan(make_setting("hinge", lipschitz=False))
     assert refusal.value.changes == (("tuning", "practical"),)
     with pytest.raises(NotApplicable, match="Each of the 41 steps"):
-        CorrelatedDescent(descent=Descent(steps=41, step_size=1.0)).plan(setting("hinge", 40))
+        CorrelatedDescent(descent=Descent(steps=41, step_size=1.0)).plan(make_setting("hinge", 40))
 
 
 def test_no_step_is_released_that_was_not_accounted_for() -> None:
@@ -387,7 +387,7 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
 
 @each("bound", [1e300, math.inf])
 def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: float) -> None:
-    where = setting("logistic", n=1000)
+    where = make_setting("logistic", n=1000)
     where = replace(where, constants=replace(where.constants, mean_gradient_bound=bound))
     plan = CorrelatedDescent().plan(where)
     assert 1 <= plan.descent.steps <= 1000

@@ -23,12 +23,12 @@ from tests.methods.euclidean.losses import (
     PURE,
     Releases,
     check_spent,
+    make_setting,
     neighbours,
     records,
     releases,
     run,
     sample,
-    setting,
     share,
 )
 
@@ -49,7 +49,7 @@ def test_a_record_moves_no_step_by_more_than_its_sensitivity(
 ) -> None:
     """The first step, before the paths part; all of them see the same point there."""
     n, d = 20, 3
-    method, where = NoisyGradientDescent(), setting(kind, n, d, lipschitz=certified)
+    method, where = NoisyGradientDescent(), make_setting(kind, n, d, lipschitz=certified)
     limit = method.plan(where).losses.lipschitz
     first, largest, diagnostics = [], 0.0, set()
     for x, y in neighbours(n, d, 5):
@@ -71,7 +71,7 @@ def test_a_record_moves_no_step_by_more_than_its_sensitivity(
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_all_steps_together_spend_the_budget(method: Any, budget: Any) -> None:
     x, y = records(60, 3)
-    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
     entries, steps = result.ledger.entries, result.diagnostics["steps"]
     assert len(entries) == steps
@@ -86,7 +86,7 @@ def test_without_noise_it_is_gradient_descent(releases: Releases) -> None:
     x, y = records(n, d)
     losses = sample("logistic", x, y)
     method = NoisyGradientDescent(descent=Descent(steps=30, step_size=2.0))
-    result = run(method, setting("logistic", n, d), losses)
+    result = run(method, make_setting("logistic", n, d), losses)
     w = np.zeros(d)
     for _ in range(30):
         w = losses.constraint.project(w - 2.0 * losses.mean_gradient(w))
@@ -97,7 +97,7 @@ def test_the_noise_of_a_step_has_its_scale() -> None:
     """Zero records: one step is -eta times its noise; chi-square at 1e-6."""
     d = 8000
     method = NoisyGradientDescent(descent=Descent(steps=1, step_size=1.0))
-    where = setting("linear", 10, d, radius=1e6)
+    where = make_setting("linear", 10, d, radius=1e6)
     result = run(method, where, sample("linear", np.zeros((10, d)), radius=1e6))
     law, total = stats.chi2(d), float(np.square(result.value / 0.2).sum())
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
@@ -106,7 +106,7 @@ def test_the_noise_of_a_step_has_its_scale() -> None:
 @pytest.mark.parametrize(("n", "d", "rho"), [(20, 3, 0.5), (300, 50, 0.1), (5, 40, 0.01)])
 def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
     """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
-    plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", n, d, ZCDP(rho=rho)))
+    plan = NoisyGradientDescent(tuning="theory").plan(make_setting("hinge", n, d, ZCDP(rho=rho)))
     descent = plan.descent
     assert descent.queried
     assert descent.steps == max(1, math.floor(rho * n**2 / (2 * d)))
@@ -121,7 +121,7 @@ def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> 
 
 
 def test_the_theorem_makes_at_most_a_thousand_passes() -> None:
-    plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", 10**6, 3))
+    plan = NoisyGradientDescent(tuning="theory").plan(make_setting("hinge", 10**6, 3))
     assert plan.descent.steps == 1000
 
 
@@ -129,7 +129,7 @@ def test_the_average_is_within_the_theorems_bound() -> None:
     """Excess empirical risk of the hinge loss, 60 runs, one-sided at 1e-6."""
     n, d, rho = 100, 5, 0.05
     x, _ = records(n, d, shift=0.3)
-    losses, where = sample("hinge", x), setting("hinge", n, d, ZCDP(rho=rho))
+    losses, where = sample("hinge", x), make_setting("hinge", n, d, ZCDP(rho=rho))
     descent = NoisyGradientDescent(tuning="theory").plan(where).descent
     noise = 2 * d * descent.steps / (rho * n**2)
     bound = 1 / (2 * descent.step_size * descent.steps) + descent.step_size / 2 * (1 + noise)
@@ -147,9 +147,9 @@ def test_the_average_is_within_the_theorems_bound() -> None:
 
 def test_what_it_cannot_do_it_says() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        NoisyGradientDescent().plan(setting("hinge", budget=PURE))
+        NoisyGradientDescent().plan(make_setting("hinge", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
-        NoisyGradientDescent(tuning="theory").plan(setting("hinge", lipschitz=False))
+        NoisyGradientDescent(tuning="theory").plan(make_setting("hinge", lipschitz=False))
     assert refusal.value.changes == (("tuning", "practical"),)
 
 

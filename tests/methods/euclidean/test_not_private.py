@@ -18,7 +18,7 @@ from dpsco_core.methods.euclidean.solver import certificate
 from dpsco_core.privacy import ZCDP
 from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.quadratic import Quadratic
-from tests.methods.euclidean.losses import constants, records, run, sample, setting
+from tests.methods.euclidean.losses import constants, make_setting, records, run, sample
 
 KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
 LAW = StudentT(d=5, moment_order=2.0, margin=1.0, offset=0.0)
@@ -30,7 +30,7 @@ def test_erm_is_within_its_certificate_of_the_minimum(kind: str) -> None:
     n, d = 300, 3
     x, y = records(n, d, shift=0.2)
     losses = sample(kind, x, y)
-    result = run(Erm(), setting(kind, n, d), losses)
+    result = run(Erm(), make_setting(kind, n, d), losses)
     accuracy = result.diagnostics["certified_accuracy"]
     assert accuracy <= (2e-4 if kind == "hinge" else 1e-4)
     assert result.ledger.entries == ()
@@ -44,7 +44,7 @@ def test_erm_is_within_its_certificate_of_the_minimum(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["logistic", "huber", "mean", "linear"])
 def test_erm_of_smooth_losses_is_certified_by_the_gradient_at_its_point(kind: str) -> None:
     x, y = records(200, 4)
-    losses, where = sample(kind, x, y), setting(kind, 200, 4)
+    losses, where = sample(kind, x, y), make_setting(kind, 200, 4)
     result = run(Erm(), where, losses)
     gap = certificate(losses.constraint, result.value, losses.mean_gradient(result.value))
     start = certificate(losses.constraint, np.zeros(4), losses.mean_gradient(np.zeros(4)))
@@ -55,7 +55,9 @@ def test_erm_of_smooth_losses_is_certified_by_the_gradient_at_its_point(kind: st
 def test_erm_of_the_mean_is_the_projected_mean() -> None:
     x = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 1.0]])
     for radius in (1.0, 10.0):
-        result = run(Erm(), setting("mean", 3, 2, radius=radius), sample("mean", x, radius=radius))
+        result = run(
+            Erm(), make_setting("mean", 3, 2, radius=radius), sample("mean", x, radius=radius)
+        )
         expected = Ball(d=2, radius=radius).project(np.array([3.0, 1.0]))
         np.testing.assert_allclose(result.value, expected, rtol=1e-6)
 
@@ -63,7 +65,7 @@ def test_erm_of_the_mean_is_the_projected_mean() -> None:
 @pytest.mark.parametrize("n", [1, 7, 4000, 4001, 30_000])
 def test_sgd_asks_for_every_record_once_in_at_most_4000_steps(n: int) -> None:
     x, y = records(n, 2)
-    result = run(Sgd(), setting("logistic", n, 2), sample("logistic", x, y))
+    result = run(Sgd(), make_setting("logistic", n, 2), sample("logistic", x, y))
     assert result.diagnostics["gradient_calls"] == n
     batch, steps = result.diagnostics["batch_size"], result.diagnostics["steps"]
     assert steps <= 4000
@@ -73,7 +75,7 @@ def test_sgd_asks_for_every_record_once_in_at_most_4000_steps(n: int) -> None:
 
 def test_sgd_of_one_batch_is_one_gradient_step() -> None:
     x, y = records(50, 3)
-    losses, where = sample("logistic", x, y), setting("logistic", 50, 3)
+    losses, where = sample("logistic", x, y), make_setting("logistic", 50, 3)
     result = run(Sgd(batch=50), where, losses)
     step = Sgd(batch=50).plan(where).descent.step_size
     expected = losses.constraint.project(-step * losses.mean_gradient(np.zeros(3)))
@@ -83,7 +85,7 @@ def test_sgd_of_one_batch_is_one_gradient_step() -> None:
 def test_sgd_of_the_mean_is_the_weighted_average_of_the_theorem() -> None:
     """Steps 2/(t + 2) and weights t + 1, from scratch."""
     x, _ = records(30, 3)
-    result = run(Sgd(), setting("mean", 30, 3, radius=5.0), sample("mean", x, radius=5.0))
+    result = run(Sgd(), make_setting("mean", 30, 3, radius=5.0), sample("mean", x, radius=5.0))
     w, total = np.zeros(3), np.zeros(3)
     for t, record in enumerate(x):
         w = w - 2 / (t + 2) * (w - record)
@@ -95,11 +97,11 @@ def test_sgd_of_the_mean_is_the_weighted_average_of_the_theorem() -> None:
     ("kind", "rule"), [("mean", "strongly convex"), ("logistic", "smooth"), ("hinge", "lipschitz")]
 )
 def test_sgd_takes_the_rule_that_the_constants_allow(kind: str, rule: str) -> None:
-    assert Sgd().plan(setting(kind)).descent.rule == rule
+    assert Sgd().plan(make_setting(kind)).descent.rule == rule
 
 
 def test_sgd_without_constants_says_so() -> None:
-    where = setting("hinge")
+    where = make_setting("hinge")
     bare = replace(constants("hinge"), variance_trace=math.inf, lipschitz=math.inf)
     with pytest.raises(NotApplicable, match="certifies none"):
         Sgd().plan(replace(where, constants=bare))

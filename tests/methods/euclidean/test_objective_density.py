@@ -19,7 +19,7 @@ from dpsco_core.audit.statistics import audit
 from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
 from dpsco_core.privacy import ApproxDP, Ledger, ObjectiveGaussian
 from tests.folded import one_in
-from tests.methods.euclidean.losses import Array, sample, setting
+from tests.methods.euclidean.losses import Array, make_setting, sample
 
 FALSE_ALARM = 1e-6
 RUNS = 20_000
@@ -99,7 +99,7 @@ def log_ratios(theta: Array, one: Data, two: Data, std: float, curvature: float)
 
 def check(d: int, n: int, epsilon: float, factor: float = 1.0) -> float:
     """The largest estimate of delta over the neighbours, of noise `factor` times the plan's."""
-    where = setting("logistic", n, d, ApproxDP(epsilon=epsilon, delta=0.05))
+    where = make_setting("logistic", n, d, ApproxDP(epsilon=epsilon, delta=0.05))
     plan, worst = ObjectivePerturbation().plan(where), 0.0
     curvature, std = 2 * n * plan.ridge, factor * plan.linear_std
     allowed = plan.epsilon + plan.jacobian_epsilon
@@ -128,7 +128,7 @@ def test_a_quarter_of_the_noise_would_not_meet_it() -> None:
 
 
 def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tuple[Array, Array]:
-    where = setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
+    where = make_setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
     method, outputs = ObjectivePerturbation(), []
     honest = ObjectiveGaussian.draw
 

@@ -36,12 +36,12 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     Releases,
+    make_setting,
     neighbours,
     records,
     releases,
     run,
     sample,
-    setting,
 )
 
 __all__ = ["releases"]
@@ -65,7 +65,7 @@ def plan_of(method: Any, where: Any) -> Any:
 def test_the_notes_golden_values() -> None:
     """n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
     assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
-    where = setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
+    where = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
     losses = ObjectivePerturbation().plan(where).losses
     ridge = theorem_ridge(where, losses)
     assert ridge == pytest.approx(1.5811388e-3, rel=1e-7)
@@ -104,7 +104,7 @@ def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ledger_spends_the_budget(method: Any, kind: str, budget: ApproxDP) -> None:
     n, d = 60, 3
-    where = setting(kind, n, d, budget)
+    where = make_setting(kind, n, d, budget)
     plan = plan_of(method, where)
     if plan is None:
         return
@@ -126,7 +126,7 @@ def test_the_ledger_spends_the_budget(method: Any, kind: str, budget: ApproxDP) 
 @pytest.mark.parametrize("method", VARIANTS)
 def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: ApproxDP) -> None:
     for n, d in itertools.product((10, 1000, 10**6), (1, 100)):
-        plan = plan_of(method, setting("logistic", n, d, budget))
+        plan = plan_of(method, make_setting("logistic", n, d, budget))
         if plan is None:
             return
         losses = plan.losses
@@ -185,7 +185,7 @@ def test_what_is_released_is_certified_and_a_record_moves_it_little(
 ) -> None:
     """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record."""
     n, d = 40, 3
-    where = setting("logistic", n, d, APPROXIMATE)
+    where = make_setting("logistic", n, d, APPROXIMATE)
     plan = method.plan(where)
     solved, diagnostics = [], set()
     for x, y in neighbours(n, d, 3):
@@ -210,7 +210,7 @@ def test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
 ) -> None:
     n, d = 20, 3
     for certified in (True, False):
-        where = setting(kind, n, d, APPROXIMATE, lipschitz=certified)
+        where = make_setting(kind, n, d, APPROXIMATE, lipschitz=certified)
         slopes = []
         for x, y in neighbours(n, d, 3):
             releases.values.clear()
@@ -234,7 +234,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     x, _ = records(50, 4)
-    where = setting("mean", 50, 4, APPROXIMATE)
+    where = make_setting("mean", 50, 4, APPROXIMATE)
     for seed in range(5):
         result = run(method, where, sample("mean", x), seed)
         np.testing.assert_allclose(result.value, Ball(d=4, radius=1.0).project(-drawn[-1]))
@@ -247,7 +247,7 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
     """Zero records, noise well inside the ball and a known curvature; chi-square at 1e-6."""
     n, d, radius = 5000, 5000, 1e3
     bound = 2 * radius if kind == "mean" else 1e-3
-    where = setting(kind, n, d, APPROXIMATE, radius=radius)
+    where = make_setting(kind, n, d, APPROXIMATE, radius=radius)
     where = replace(where, constants=replace(where.constants, lipschitz=bound))
     # Of the ridge the noise knows nothing: a large one keeps a linear loss inside the ball.
     plan = replace(ObjectivePerturbation(calibration=calibration).plan(where), ridge=1.0)
@@ -270,7 +270,7 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
 def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
     """Zero records and a large ridge: theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
     n, d = 4, 8000
-    where = setting("logistic", n, d, APPROXIMATE, radius=1e7)
+    where = make_setting("logistic", n, d, APPROXIMATE, radius=1e7)
     for method in (VARIANTS[0], VARIANTS[2]):
         plan = method.plan(where)
         result = run(method, where, sample("logistic", np.zeros((n, d)), radius=1e7))
@@ -282,7 +282,7 @@ def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
 
 def test_the_practical_ridge_has_the_smaller_shift() -> None:
     for n, budget in itertools.product((100, 10_000), APPROXIMATES):
-        where = setting("logistic", n, 20, budget)
+        where = make_setting("logistic", n, 20, budget)
 
         def shift(plan: Any, n: int = n) -> float:
             return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
@@ -298,7 +298,7 @@ TUNINGS: tuple[Any, ...] = ("practical", "theory")
 def test_without_noise_it_is_ridge_regularised_risk_minimisation(releases: Releases) -> None:
     n, d = 400, 3
     x, y = records(n, d)
-    where = setting("logistic", n, d, APPROXIMATE)
+    where = make_setting("logistic", n, d, APPROXIMATE)
     result = run(ObjectivePerturbation(), where, sample("logistic", x, y))
     ridge = result.diagnostics["ridge"]
     losses = sample("logistic", x, y)
@@ -314,7 +314,7 @@ def test_it_learns() -> None:
     x, _ = records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
-    where = setting("logistic", n, d, APPROXIMATE, radius=5.0)
+    where = make_setting("logistic", n, d, APPROXIMATE, radius=5.0)
     losses = sample("logistic", x, y, radius=5.0)
     result = run(ObjectivePerturbation(), where, losses)
     trivial = losses.risk(np.zeros(d)) - losses.risk(best)
@@ -324,23 +324,27 @@ def test_it_learns() -> None:
 @pytest.mark.parametrize(
     ("method", "where", "says"),
     [
-        (ObjectivePerturbation(), setting("logistic", budget=PURE), "cannot give pure DP"),
-        (ObjectivePerturbation(), setting("logistic", budget=CONCENTRATED), "this one is zCDP"),
-        (ObjectivePerturbation(), setting("huber", budget=APPROXIMATE), "has kinks"),
-        (ObjectivePerturbation(), setting("hinge", budget=APPROXIMATE), "has kinks"),
+        (ObjectivePerturbation(), make_setting("logistic", budget=PURE), "cannot give pure DP"),
+        (
+            ObjectivePerturbation(),
+            make_setting("logistic", budget=CONCENTRATED),
+            "this one is zCDP",
+        ),
+        (ObjectivePerturbation(), make_setting("huber", budget=APPROXIMATE), "has kinks"),
+        (ObjectivePerturbation(), make_setting("hinge", budget=APPROXIMATE), "has kinks"),
         (
             ObjectivePerturbationStrong(),
-            setting("logistic", budget=APPROXIMATE),
+            make_setting("logistic", budget=APPROXIMATE),
             "strong convexity does not depend on the record",
         ),
         (
             ObjectivePerturbation(tuning="theory"),
-            setting("logistic", budget=APPROXIMATE, lipschitz=False),
+            make_setting("logistic", budget=APPROXIMATE, lipschitz=False),
             "needs a Lipschitz loss",
         ),
         (
             ObjectivePerturbation(calibration="paper"),
-            setting("mean", budget=ApproxDP(epsilon=1.0, delta=1e-6)),
+            make_setting("mean", budget=ApproxDP(epsilon=1.0, delta=1e-6)),
             "epsilon below 1",
         ),
     ],

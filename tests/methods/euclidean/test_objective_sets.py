@@ -46,10 +46,10 @@ from tests.methods.euclidean.losses import (
     POINTS,
     Array,
     Releases,
+    make_setting,
     neighbours,
     records,
     releases,
-    setting,
 )
 
 __all__ = ["releases"]
@@ -65,7 +65,9 @@ def where_on(
     constraint: ConstraintSet, kind: str, n: int, budget: ApproxDP = APPROXIMATE
 ) -> Setting:
     radius = constraint.l2_radius
-    return replace(setting(kind, n, constraint.d, budget, radius=radius), constraint=constraint)
+    return replace(
+        make_setting(kind, n, constraint.d, budget, radius=radius), constraint=constraint
+    )
 
 
 def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = None) -> Sample:
@@ -232,7 +234,7 @@ def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
 
 
 def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
-    ball = setting("logistic", 40, D, APPROXIMATE)
+    ball = make_setting("logistic", 40, D, APPROXIMATE)
     own = mean_gradient_rounding(40, D) + SPHERE
     assert open_distance(ball, 1e-20, 1e-4) == pytest.approx(2e-8 * (1 + own / 1e-12))
     for constraint in SETS.values():

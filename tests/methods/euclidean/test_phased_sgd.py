@@ -23,12 +23,12 @@ from tests.methods.euclidean.losses import (
     SMOOTH,
     Releases,
     check_spent,
+    make_setting,
     neighbours,
     records,
     releases,
     run,
     sample,
-    setting,
     share,
 )
 
@@ -42,7 +42,7 @@ VARIANTS = [
 def largest_move(kind: str, step_size: float, batch: int) -> float:
     """Return how far one replaced record moves a phase's average, over 2 L eta; brute force."""
     n, d, replaced = 23, 3, 4
-    losses = PhasedSgd().plan(setting(kind, n, d)).losses
+    losses = PhasedSgd().plan(make_setting(kind, n, d)).losses
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     start, moved = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(4):
@@ -79,7 +79,7 @@ def test_too_large_a_step_is_refused_before_a_record_is_seen(batch: int) -> None
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str) -> None:
     for n, d, budget in itertools.product((2, 7, 1000, 300_000), (1, 50), BUDGETS):
-        where = setting(kind, n, d, budget)
+        where = make_setting(kind, n, d, budget)
         plan = method.plan(where)
         losses, first = plan.losses, plan.phases[0]
         assert plan.batch * first.step_size * losses.smoothness <= 2 * (1 + 1e-12)
@@ -102,9 +102,12 @@ def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any) -> None:
     x, y = records(100, 3)
-    result = run(method, setting("logistic", 100, 3, budget), sample("logistic", x, y))
+    result = run(method, make_setting("logistic", 100, 3, budget), sample("logistic", x, y))
     check_spent(method, budget, result.ledger)
-    entries, phases = result.ledger.entries, method.plan(setting("logistic", 100, 3, budget)).phases
+    entries, phases = (
+        result.ledger.entries,
+        method.plan(make_setting("logistic", 100, 3, budget)).phases,
+    )
     assert [e.noise for e in entries] == pytest.approx([p.noise_std for p in phases])
     assert len({e.part for e in entries}) == len(phases)
     # The points inside a phase are not private: only its noisy end is shown.
@@ -115,7 +118,7 @@ def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any
 def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Releases) -> None:
     """Without noise, phase by phase; a record moves no phase before its own."""
     n, d, replaced = 64, 3, 40  # in the second phase
-    where, method = setting("logistic", n, d), PhasedSgd(tuning="theory")
+    where, method = make_setting("logistic", n, d), PhasedSgd(tuning="theory")
     runs, diagnostics = [], set()
     for x, y in neighbours(n, d, replaced):
         releases.values.clear()
@@ -144,7 +147,7 @@ def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Rele
 def test_noise_has_the_scale_of_the_ledger() -> None:
     """Zero records: what comes out of phase 1 is its noise; chi-square at 1e-6."""
     n, d = 2, 8000
-    where = setting("linear", n, d, ZCDP(rho=1e6), radius=1e6)
+    where = make_setting("linear", n, d, ZCDP(rho=1e6), radius=1e6)
     result = run(PhasedSgd(), where, sample("linear", np.zeros((n, d)), radius=1e6))
     (entry,) = result.ledger.entries
     plan = PhasedSgd().plan(where)
@@ -155,14 +158,14 @@ def test_noise_has_the_scale_of_the_ledger() -> None:
 
 
 def test_the_theorem_has_its_step_size_and_log_n_phases() -> None:
-    plan = PhasedSgd(tuning="theory").plan(setting("logistic", 1024, 100, ZCDP(rho=0.5)))
+    plan = PhasedSgd(tuning="theory").plan(make_setting("logistic", 1024, 100, ZCDP(rho=0.5)))
     assert len(plan.phases) == 10
     assert plan.phases[0].step_size == pytest.approx(2 * min(4 / 32, 1 / 20) / 4)
 
 
 def test_the_practical_plan_has_the_smaller_bound() -> None:
     for n, d in itertools.product((100, 10_000), (2, 200)):
-        where = setting("logistic", n, d)
+        where = make_setting("logistic", n, d)
         bounds = []
         for method in (PhasedSgd(), PhasedSgd(tuning="theory")):
             plan = method.plan(where)
@@ -173,21 +176,21 @@ def test_the_practical_plan_has_the_smaller_bound() -> None:
 
 def test_what_it_cannot_do_it_says() -> None:
     with pytest.raises(NotApplicable, match=r"kinks.*sco\.private-sgd") as refusal:
-        PhasedSgd().plan(setting("hinge"))
+        PhasedSgd().plan(make_setting("hinge"))
     assert refusal.value.changes == (("problem", "huber"),)
     with pytest.raises(NotApplicable, match="kinks"):
-        PhasedSgd().plan(setting("other"))
+        PhasedSgd().plan(make_setting("other"))
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        PhasedSgd().plan(setting("logistic", budget=PURE))
+        PhasedSgd().plan(make_setting("logistic", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
-        PhasedSgd(tuning="theory").plan(setting("logistic", lipschitz=False))
+        PhasedSgd(tuning="theory").plan(make_setting("logistic", lipschitz=False))
     with pytest.raises(NotApplicable, match="only one"):
-        PhasedSgd().plan(setting("logistic", n=1))
+        PhasedSgd().plan(make_setting("logistic", n=1))
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
     """D/L = 200/1 at beta = 100: eta/4 = 50 min{4/sqrt n, ...} is above 2/beta below n = 10^8."""
-    where = setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
+    where = make_setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
     model = replace(where.constants.linear_model, curvature=100.0)  # type: ignore[type-var]
     where = replace(where, constants=replace(where.constants, linear_model=model))
     method = PhasedSgd(tuning="theory")
@@ -208,7 +211,7 @@ def test_it_learns() -> None:
     x, _ = records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
-    where = setting("logistic", n, d, radius=5.0)
+    where = make_setting("logistic", n, d, radius=5.0)
     losses = sample("logistic", x, y, radius=5.0)
     result = run(PhasedSgd(), where, losses)
     gained = losses.risk(np.zeros(d)) - losses.risk(result.value)

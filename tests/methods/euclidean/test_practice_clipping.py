@@ -29,12 +29,12 @@ from tests.methods.euclidean.losses import (
     Array,
     Releases,
     check_spent,
+    make_setting,
     neighbours,
     records,
     releases,
     run,
     sample,
-    setting,
     share,
 )
 
@@ -72,7 +72,7 @@ def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
 ) -> None:
     """All see the same point there: the mean gradient, and of quantiles the share."""
     n, d = 20, 3
-    where, first, largest = setting(kind, n, d), [], 0.0
+    where, first, largest = make_setting(kind, n, d), [], 0.0
     method = family(descent=Descent(steps=2, step_size=0.1))
     count = 2 if family is QuantileDescent else 1
     for x, y in neighbours(n, d, 5):
@@ -91,7 +91,7 @@ def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> None:
     x, y = records(60, 3)
-    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
     entries, diagnostics = result.ledger.entries, result.diagnostics
     rho = share(method.calibration, budget) / diagnostics["steps"]
@@ -111,7 +111,7 @@ def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
     """Lengths 1 to 10 of a linear loss: the share of those within the radius moves it."""
     x = np.arange(1.0, 11.0)[:, None]
     method = QuantileDescent(radius=2.5, descent=Descent(steps=60, step_size=1e-9))
-    result = run(method, setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))
+    result = run(method, make_setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))
     radius, seen = 2.5, []
     for _ in range(60):
         seen.append(radius)
@@ -125,7 +125,7 @@ def test_the_radius_stays_within_its_range(releases: Releases) -> None:
     method = QuantileDescent(radius=1.0, descent=Descent(steps=400, step_size=1e-9))
     for x, end in ((0.0, 1 / RANGE), (1e9, RANGE)):
         data = sample("linear", np.full((10, 1), x), radius=1e3)
-        result = run(method, setting("linear", 10, 1, radius=1e3), data)
+        result = run(method, make_setting("linear", 10, 1, radius=1e3), data)
         assert result.diagnostics["clip_radius"] == pytest.approx(end, rel=1e-9)
 
 
@@ -148,7 +148,9 @@ def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: R
     """theory/practice.md, 2.3: smoothed by gamma; and not the mean."""
     x = skewed()
     method = AutomaticDescent(scale=0.2, descent=Descent(steps=4000, step_size=0.3))
-    value = run(method, setting("mean", len(x), 3, radius=9.0), sample("mean", x, radius=9.0)).value
+    value = run(
+        method, make_setting("mean", len(x), 3, radius=9.0), sample("mean", x, radius=9.0)
+    ).value
     wanted = settled(x, lambda r: r / (r + 0.002))
     np.testing.assert_allclose(value, wanted, atol=1e-6)
     assert np.linalg.norm(x.mean(axis=0) - value) > 0.1
@@ -158,7 +160,7 @@ def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Release
     """theory/practice.md, 3.3: of the last radius, in which half of the gradients are."""
     x = skewed()
     method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))
-    where = setting("mean", len(x), 3, radius=9.0)
+    where = make_setting("mean", len(x), 3, radius=9.0)
     result = run(method, where, sample("mean", x, radius=9.0))
     radius = result.diagnostics["clip_radius"]
     wanted = settled(x, lambda r: np.minimum(r, radius))
@@ -182,7 +184,7 @@ def test_the_noise_of_a_step_has_its_scale(family: Any) -> None:
     method = family(descent=Descent(steps=1, step_size=1.0))
     result = run(
         method,
-        setting("linear", 10, d, radius=1e6),
+        make_setting("linear", 10, d, radius=1e6),
         sample("linear", np.zeros((10, d)), radius=1e6),
     )
     law = stats.chi2(d)
@@ -215,14 +217,14 @@ def test_on_skewed_data_the_error_does_not_fall_with_n(slug: str) -> None:
 def test_what_they_cannot_do_they_say() -> None:
     for family in FAMILIES:
         with pytest.raises(NotApplicable, match="cannot give pure DP"):
-            family().plan(setting("hinge", budget=PURE))
+            family().plan(make_setting("hinge", budget=PURE))
     for quantile in (0.0, 1.0, math.nan):
         with pytest.raises(InvalidInput, match="quantile must be"):
-            QuantileDescent(quantile=quantile).plan(setting("hinge"))
+            QuantileDescent(quantile=quantile).plan(make_setting("hinge"))
     with pytest.raises(InvalidInput, match="radius must be"):
-        QuantileDescent(radius=1e149).plan(setting("hinge"))
+        QuantileDescent(radius=1e149).plan(make_setting("hinge"))
     with pytest.raises(InvalidInput, match="scale must be"):
-        AutomaticDescent(scale=1e151).plan(setting("hinge"))
+        AutomaticDescent(scale=1e151).plan(make_setting("hinge"))
 
 
 def no_normalising(patch: pytest.MonkeyPatch) -> None:

@@ -24,12 +24,12 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     Releases,
+    make_setting,
     neighbours,
     records,
     releases,
     run,
     sample,
-    setting,
 )
 
 __all__ = ["releases"]
@@ -58,7 +58,7 @@ def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
         plain = sample("hinge", x, y)
         assert isinstance(plain, LinearSample)
         watched = Watched(plain.features, y, plain.link, plain.constraint)
-        result = run(PrivateSgd(tuning=tuning), setting("hinge", n, 2), watched, seed=n)
+        result = run(PrivateSgd(tuning=tuning), make_setting("hinge", n, 2), watched, seed=n)
         assert len(watched.asked) == len(set(watched.asked)) == n // 2 + 1
         assert result.diagnostics["gradient_calls"] == n // 2 + 1
         assert result.diagnostics["steps"] >= n // 2 + 1
@@ -72,7 +72,7 @@ def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
 )
 def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: float) -> None:
     """theory/arora-marinov-ullah.md, 7, item 23: both at a false-alarm rate of 1e-6."""
-    plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
+    plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, draws = np.random.default_rng(0), 4000
     steps = np.array(
         [
@@ -89,7 +89,7 @@ def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: floa
 def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
     """theory/arora-marinov-ullah.md, 7, item 25: each place with probability 1/n; chi-square."""
     n, draws = 9, 6000
-    plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
+    plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, counts = np.random.default_rng(1), np.zeros(plan.gradient_calls + 1)
     for _ in range(draws):
         order, idle = fresh_order(n, plan, rng)
@@ -110,7 +110,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
     See theory/arora-marinov-ullah.md, 7, items 2 and 4.
     """
     n, g = 50, np.array([0.6, -0.8])
-    where = setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
+    where = make_setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
     result = run(
         PrivateSgd(tuning=tuning), where, sample("linear", np.tile(-g, (n, 1)), radius=1e3)
     )
@@ -126,7 +126,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
     """theory/arora-marinov-ullah.md, 7, items 5 and 6, with records that are anything."""
     n, d, replaced = 30, 3, 7
-    method, where = PrivateSgd(tuning=tuning), setting(kind, n, d)
+    method, where = PrivateSgd(tuning=tuning), make_setting(kind, n, d)
     plan = method.plan(where)
     largest = 0.0
     for seed in range(6):
@@ -153,7 +153,7 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
     """Zero gradients: every step of the path is -eta times its noise. Chi-square at 1e-6."""
     n, d = 120, 60
     for tuning in TUNINGS:
-        where = setting("linear", n, d, radius=1e6)
+        where = make_setting("linear", n, d, radius=1e6)
         result = run(
             PrivateSgd(tuning=tuning), where, sample("linear", np.zeros((n, d)), radius=1e6)
         )
@@ -172,7 +172,9 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
 def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tuning: Any) -> None:
     n = 500
     x, y = records(n, 3)
-    result = run(PrivateSgd(tuning=tuning), setting("hinge", n, 3, budget), sample("hinge", x, y))
+    result = run(
+        PrivateSgd(tuning=tuning), make_setting("hinge", n, 3, budget), sample("hinge", x, y)
+    )
     assert result.ledger.spent() == budget
     (entry,) = result.ledger.entries
     assert entry.sensitivity == 2.0
@@ -187,7 +189,7 @@ def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tunin
 def test_the_papers_noise_is_that_of_remark_1() -> None:
     """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
-    where = setting("hinge", 10_000, 3, budget)
+    where = make_setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
     assert method.plan(where).noise_std == pytest.approx(190.900772, rel=1e-8)
     assert method.plan(where).noise_std > PrivateSgd().plan(where).noise_std
@@ -210,7 +212,7 @@ def test_the_papers_noise_is_that_of_remark_1() -> None:
 def test_outside_the_regime_the_paper_refuses_and_its_change_helps(
     n: int, budget: Any, says: str
 ) -> None:
-    where = setting("hinge", n, 3, budget)
+    where = make_setting("hinge", n, 3, budget)
     with pytest.raises(NotApplicable) as refusal:
         PrivateSgd(calibration="paper").plan(where)
     assert says in str(refusal.value)
@@ -227,16 +229,16 @@ def test_outside_the_regime_the_paper_refuses_and_its_change_helps(
 
 def test_a_pure_budget_and_unbounded_records_are_refused() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        PrivateSgd().plan(setting("hinge", budget=PURE))
+        PrivateSgd().plan(make_setting("hinge", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
-        PrivateSgd(tuning="theory").plan(setting("hinge", lipschitz=False))
+        PrivateSgd(tuning="theory").plan(make_setting("hinge", lipschitz=False))
     assert refusal.value.changes == (("tuning", "practical"),)
-    plan = PrivateSgd().plan(setting("hinge", lipschitz=False))
+    plan = PrivateSgd().plan(make_setting("hinge", lipschitz=False))
     assert plan.losses.feature_bound == plan.losses.lipschitz < math.inf
 
 
 def test_step_sizes_are_the_papers_and_the_sharp_forms() -> None:
-    where = setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
+    where = make_setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
     plan = PrivateSgd(tuning="theory").plan(where)
     assert plan.step_size == pytest.approx(1 / (math.sqrt(1000) * (1 + 2 * math.sqrt(5))))
     assert PrivateSgd().plan(where).step_size == pytest.approx(1 / math.sqrt(501 * (1 + 4 * 5)))
@@ -248,7 +250,7 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
     z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
     """
     n, d, runs = 1000, 5, 120
-    where = setting("linear", n, d, ZCDP(rho=0.5))
+    where = make_setting("linear", n, d, ZCDP(rho=0.5))
     rng = np.random.default_rng(0)
     for method, bound in ((PrivateSgd(tuning="theory"), 0.2557135), (PrivateSgd(), 0.2047344)):
         excess = []
@@ -265,7 +267,7 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
 def test_scaling_the_loss_changes_nothing_but_the_noise() -> None:
     """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c, the same path."""
     x, _ = records(60, 3)
-    where = setting("linear", 60, 3)
+    where = make_setting("linear", 60, 3)
     larger = replace(where, constants=replace(where.constants, lipschitz=4.0))
     one = run(PrivateSgd(), where, sample("linear", x))
     four = run(PrivateSgd(), larger, sample("linear", 4 * x))

@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean.solver import certificate
 from dpsco_core.privacy import ZCDP, ApproxDP
 from dpsco_core.problems.samples.linear import LinearSample, mean_gradient_rounding
 from tests.folded import each
-from tests.methods.euclidean.losses import APPROXIMATE, BUDGETS, Array, run, sample, setting
+from tests.methods.euclidean.losses import APPROXIMATE, BUDGETS, Array, make_setting, run, sample
 
 
 @each("kind", ["logistic", "huber", "mean", "linear"])
@@ -36,7 +36,7 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
         margins = x @ rng.standard_normal(d)
         y = margins + rng.standard_t(2, n) if kind == "huber" else (margins > 0) * 1.0
         losses = sample(kind, x + 0.5, y, radius=radius)
-        result = run(Erm(), setting(kind, n, d, radius=radius), losses)
+        result = run(Erm(), make_setting(kind, n, d, radius=radius), losses)
         modulus = 1.0 if kind == "mean" else 0.0
         zero = np.zeros(d)
         start = certificate(losses.constraint, zero, losses.mean_gradient(zero), modulus)
@@ -58,7 +58,7 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
 def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
     """exp(epsilon) leaves the range of doubles above 709; the ridge must not become 0 either."""
     for epsilon, n in itertools.product((700.0, 3e3, 1e6), (1, 50)):
-        where = setting("logistic", n, 2, ApproxDP(epsilon=epsilon, delta=1e-9))
+        where = make_setting("logistic", n, 2, ApproxDP(epsilon=epsilon, delta=1e-9))
         x = np.full((n, 2), 0.5)
         result = run(ObjectivePerturbation(tuning=tuning), where, sample("logistic", x))
         assert result.ledger.spent() == where.budget
@@ -70,7 +70,7 @@ def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
 @pytest.mark.parametrize(("n", "d"), [(100_000, 2), (200_000, 1), (3000, 40), (2000, 1000)])
 def test_no_data_set_rounds_a_gradient_by_more_than_the_output_noise_hides(n: int, d: int) -> None:
     """Equal records: all roundings go the same way. Against exactly rounded sums."""
-    where = setting("logistic", n, d, APPROXIMATE)
+    where = make_setting("logistic", n, d, APPROXIMATE)
     plan = ObjectivePerturbation().plan(where)
     size = plan.losses.lipschitz + plan.losses.smoothness
     worst = 0.0
@@ -104,7 +104,7 @@ def test_a_mean_gradient_is_the_same_however_it_is_summed() -> None:
 @pytest.mark.parametrize("method", [PrivateSgd(), PhasedSgd()])
 def test_a_constant_outside_the_range_of_products_is_refused(method: Any, level: float) -> None:
     """1e-170 squared is 0: nothing would be clipped; 1e200 squared overflows."""
-    where = setting("linear", 4, 2)
+    where = make_setting("linear", 4, 2)
     where = replace(where, constants=replace(where.constants, lipschitz=level))
     with pytest.raises(InvalidInput, match="lipschitz must be between"):
         method.plan(where)
@@ -125,7 +125,7 @@ def test_no_later_phase_pulls_less_than_its_points_round() -> None:
     """At a small rho and many records the last phases would be below a unit in the last place."""
     shortened = 0
     for n, d, budget in itertools.product((10, 10**4, 10**6), (1, 50), (*BUDGETS, ZCDP(rho=1e-12))):
-        where = setting("logistic", n, d, budget)
+        where = make_setting("logistic", n, d, budget)
         plan = PhasedSgd(tuning="theory").plan(where)
         for phase in plan.phases[1:]:
             pull = 2 * plan.losses.lipschitz * phase.step_size

@@ -15,7 +15,7 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-from tests.methods.euclidean.losses import CONCENTRATED, Array, records, sample, setting
+from tests.methods.euclidean.losses import CONCENTRATED, Array, make_setting, records, sample
 
 L1, LINF = Geometry(kind="l1"), Geometry(kind="linf")
 
@@ -40,7 +40,7 @@ def geometric(
 ) -> Setting:
     """A setting of `..euclidean.losses` on another set, of half the diameter `radius`."""
     body = geometry.constraint(d, radius)
-    flat = setting(kind, n, d, budget, lipschitz=lipschitz, radius=body.l2_radius)
+    flat = make_setting(kind, n, d, budget, lipschitz=lipschitz, radius=body.l2_radius)
     return replace(flat, constraint=body, exponent=geometry.exponent)
 
 

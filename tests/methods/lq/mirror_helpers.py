@@ -58,7 +58,7 @@ def geometry(q: float) -> Geometry:
     return Geometry(kind="lq", q=q)
 
 
-def setting(
+def make_setting(
     q: float = 1.5,
     n: int = 40,
     d: int = 3,

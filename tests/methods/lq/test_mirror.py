@@ -41,9 +41,9 @@ from tests.methods.lq.mirror_helpers import (
     forced,
     geometry,
     in_steps,
+    make_setting,
     run,
     sample,
-    setting,
     visiting,
     with_plan,
 )
@@ -57,7 +57,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
     kind: str, exponent: float
 ) -> None:
     """Against gradients formed one by one; zeroed, not shortened, and a NaN is beyond."""
-    where, rng = setting(n=60, d=4), np.random.default_rng(0)
+    where, rng = make_setting(n=60, d=4), np.random.default_rng(0)
     x, y = records(60, 4)
     x[5], x[6], x[7] = np.nan, np.inf, 1e300
     losses, w = sample(where, kind, x, y), rng.standard_normal(4) / 3
@@ -74,7 +74,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    where = setting(n=50, d=3)
+    where = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
         losses, w = sample(where, kind, *records(50, 3)), np.full(3, 0.2)
         order = np.random.default_rng(0).permutation(50)
@@ -90,7 +90,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
     kind: str, q: float
 ) -> None:
-    where = setting(q, kind=kind)
+    where = make_setting(q, kind=kind)
     points = np.array([where.body.project(np.full(3, c)) for c in (0.1, -0.2, 0.0)])
     with in_steps(5):
         check_neighbours(BATCHED(), where, kind, points)
@@ -99,7 +99,7 @@ def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
 
 @pytest.mark.parametrize(("kind", "q"), list(itertools.product(KINDS, EUCLIDEAN)))
 def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
-    where = setting(q, kind=kind)
+    where = make_setting(q, kind=kind)
     with in_steps(5):
         check_neighbours(REDUCED(), where, kind, np.zeros((2, 3)))
 
@@ -107,7 +107,7 @@ def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("kind", ["logistic", "mean"])
 def test_so_it_does_in_secret_order(kind: str, noise: Any) -> None:
-    where = setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
+    where = make_setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
     with forced("shuffled"), in_steps(6):
         assert SHUFFLED(noise=noise).plan(where).statistic.certificate is not None
         check_neighbours(SHUFFLED(noise=noise), where, kind, np.zeros((2, 3)))
@@ -115,7 +115,7 @@ def test_so_it_does_in_secret_order(kind: str, noise: Any) -> None:
 
 def attained(method: Any, q: float, size: float = 0.999) -> float:
     """Two opposite records of a size relative to the level; what of the sensitivity they use."""
-    where = setting(q, n=6, kind="linear")
+    where = make_setting(q, n=6, kind="linear")
     level = method.plan(where).statistic.threshold
     dual = 2.0 if isinstance(method, REDUCED) else dual_exponent(q)
     far = np.zeros((2, 6, 3))
@@ -164,7 +164,7 @@ METHODS = [
 @each("budget", [CONCENTRATED, APPROXIMATE, ZCDP(rho=1e-4)], ids=str)
 def test_the_ledger_holds_the_budget_in_one_entry(method: Any, budget: Any) -> None:
     q = 3.0 if isinstance(method, REDUCED) else 1.5
-    check_ledger(method, setting(q, n=300, budget=budget))
+    check_ledger(method, make_setting(q, n=300, budget=budget))
 
 
 @pytest.mark.parametrize("method", METHODS[4:], ids=str)
@@ -172,20 +172,20 @@ def test_so_it_does_in_secret_order_too(method: Any) -> None:
     q = 3.0 if isinstance(method, REDUCED) else 1.5
     budget = ApproxDP(epsilon=0.05, delta=1e-5)
     with forced("shuffled"):
-        check_ledger(method, setting(q, n=3000, budget=budget))
+        check_ledger(method, make_setting(q, n=3000, budget=budget))
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("q", SMALL)
 def test_the_noise_of_batches_has_the_ledgers_scale(q: float, noise: Any) -> None:
     with in_steps(100):
-        check_noise(BATCHED(noise=noise), setting(q, n=300, d=8, kind="linear"))
+        check_noise(BATCHED(noise=noise), make_setting(q, n=300, d=8, kind="linear"))
 
 
 @pytest.mark.parametrize("steps", [40, 600])
 def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None:
     """A Gaussian batch of 15 or of 1 record; generalized Gaussian records one by one."""
-    where = setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
+    where = make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
     with forced("shuffled"), in_steps(steps):
         assert SHUFFLED().plan(where).statistic.draws(600 // steps) == 600 // steps
         check_noise(SHUFFLED(), where)
@@ -195,12 +195,12 @@ def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None
 
 def test_the_noise_of_the_reduction_has_the_ledgers_scale() -> None:
     with in_steps(100):
-        check_noise(REDUCED(), setting(math.inf, n=300, d=8, kind="linear"))
+        check_noise(REDUCED(), make_setting(math.inf, n=300, d=8, kind="linear"))
 
 
 def places(n: int, batches: int, draws: int) -> np.ndarray:
     """In which batch record 4 is, in as many runs."""
-    where = setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
+    where = make_setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
     x = np.zeros((n, 3))
     x[4] = 0.1
     counts = np.zeros(batches)
@@ -230,7 +230,7 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     for radius in (0.02, 50.0):
         for method, kind in itertools.product((BATCHED(), SHUFFLED(), REDUCED()), KINDS):
-            where = setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
+            where = make_setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
             losses = sample(where, kind, *records(30, 3, shift=0.3))
             with in_steps(1), with_plan(threshold=1e9):
                 result = run(method, where, losses)
@@ -243,7 +243,7 @@ def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
 ) -> None:
     """Three batches of 10 by index, written out for an inactive constraint; one record is left."""
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
-    where = setting(1.5, n=31, radius=1e3, diameter=2.0)
+    where = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
     x, _ = records(31, 3, shift=0.3)
     with with_plan(steps=3, batch_size=10, threshold=1e9):
         result = run(BATCHED(), where, sample(where, "mean", x))
@@ -263,7 +263,7 @@ def test_at_q_2_the_methods_are_the_euclidean_one(tuning: Any, budget: Any) -> N
     """The same plan, the same points; so it is for kappa, which is 1, and for both noises' laws."""
     values = []
     for shape in (geometry(2.0), L2):
-        where = setting(n=3000, shape=shape, budget=budget)
+        where = make_setting(n=3000, shape=shape, budget=budget)
         losses = sample(where, "mean", *records(3000, 3)[:1])
         for method in (SHUFFLED, REDUCED):
             values.append(run(method(tuning=tuning), where, losses).value)
@@ -283,7 +283,7 @@ SHAPES = [
 @each("tuning", ["practical", "theory"])
 def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) -> None:
     """With noise that is far larger than the set; `run` looks at the path."""
-    where = setting(
+    where = make_setting(
         n=400, d=10, shape=Geometry(kind=kind, q=q), budget=ApproxDP(epsilon=0.1, delta=1e-6)
     )
     x, y = records(400, 10)
@@ -295,7 +295,7 @@ def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) 
 
 
 def test_the_path_and_the_average_are_deterministic_and_depend_on_the_seed() -> None:
-    where = setting(1.5, n=200, budget=APPROXIMATE)
+    where = make_setting(1.5, n=200, budget=APPROXIMATE)
     losses = sample(where, "mean", *records(200, 3)[:1])
     for method in (SHUFFLED(), SHUFFLED(tuning="theory"), BATCHED(noise=GG), BATCHED()):
         one, same, other = run(method, where, losses), run(method, where, losses), None
@@ -305,7 +305,7 @@ def test_the_path_and_the_average_are_deterministic_and_depend_on_the_seed() -> 
 
 
 def test_the_released_value_is_the_average_of_the_steps_points() -> None:
-    where = setting(1.5, n=300)
+    where = make_setting(1.5, n=300)
     with in_steps(20):
         result = run(BATCHED(), where, sample(where, "mean", *records(300, 3)[:1]))
     assert result.iterates is not None and len(result.iterates) == 21
@@ -314,7 +314,7 @@ def test_the_released_value_is_the_average_of_the_steps_points() -> None:
 
 def test_a_longer_run_keeps_to_the_order_of_the_records() -> None:
     """Records that are left out after the last whole batch do not matter."""
-    where = setting(1.5, n=31)
+    where = make_setting(1.5, n=31)
     values = []
     for x, y in neighbours(31, 3, 30)[:4]:
         with with_plan(steps=3, batch_size=10):
@@ -351,8 +351,8 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
     """Losses 4 times as large: tau, gamma and the noise as well, and the same points."""
     x, _ = records(400, 3)
     for method in (BATCHED(), BATCHED(tuning="theory"), SHUFFLED(tuning="theory", noise=GG)):
-        one = setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
-        four = setting(
+        one = make_setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
+        four = make_setting(
             1.5,
             n=400,
             budget=APPROXIMATE,
@@ -371,7 +371,7 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
 
 
 def test_broken_records_alone_leave_noise_alone() -> None:
-    where = setting(1.5, n=20)
+    where = make_setting(1.5, n=20)
     plan, x = BATCHED().plan(where), np.full((20, 3), math.nan)
     with visiting(np.zeros((1, 3))) as seen:
         rows = sample(where, "mean", x)

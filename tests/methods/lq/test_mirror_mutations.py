@@ -30,7 +30,7 @@ from tests.methods.lq.mirror_helpers import (
     check_noise,
     forced,
     in_steps,
-    setting,
+    make_setting,
 )
 
 Patch = pytest.MonkeyPatch
@@ -157,9 +157,11 @@ def budget_twice(patch: Patch) -> None:
 def sensitivity_holds() -> None:
     for kind in ("linear", "logistic"):
         with in_steps(5):
-            check_neighbours(BATCHED(), setting(1.5, kind=kind), kind, np.zeros((2, 3)))
-            check_neighbours(BATCHED(noise=GG), setting(1.1, kind=kind), kind, np.zeros((2, 3)))
-            check_neighbours(REDUCED(), setting(4.0, kind=kind), kind, np.zeros((2, 3)))
+            check_neighbours(BATCHED(), make_setting(1.5, kind=kind), kind, np.zeros((2, 3)))
+            check_neighbours(
+                BATCHED(noise=GG), make_setting(1.1, kind=kind), kind, np.zeros((2, 3))
+            )
+            check_neighbours(REDUCED(), make_setting(4.0, kind=kind), kind, np.zeros((2, 3)))
 
 
 def sensitivity_is_attained() -> None:
@@ -177,20 +179,22 @@ def noise_is_right() -> None:
         for noise in (None, GG):
             check_noise(
                 BATCHED(noise=noise),  # type: ignore[arg-type]
-                setting(1.5, n=300, d=8, kind="linear"),
+                make_setting(1.5, n=300, d=8, kind="linear"),
             )
 
 
 def shuffled_noise_is_right() -> None:
     with forced("shuffled"), in_steps(40):
-        check_noise(SHUFFLED(), setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear"))
+        check_noise(SHUFFLED(), make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear"))
 
 
 def ledger_is_right() -> None:
-    check_ledger(BATCHED(), setting(1.5, n=300, budget=APPROXIMATE))
-    check_ledger(BATCHED(noise=GG), setting(1.5, n=300))
+    check_ledger(BATCHED(), make_setting(1.5, n=300, budget=APPROXIMATE))
+    check_ledger(BATCHED(noise=GG), make_setting(1.5, n=300))
     with forced("shuffled"):
-        check_ledger(SHUFFLED(), setting(1.5, n=3000, budget=ApproxDP(epsilon=0.1, delta=1e-5)))
+        check_ledger(
+            SHUFFLED(), make_setting(1.5, n=3000, budget=ApproxDP(epsilon=0.1, delta=1e-5))
+        )
 
 
 def gradients_are_left_out() -> None:

@@ -42,9 +42,9 @@ from tests.methods.lq.mirror_helpers import (
     REDUCED,
     SHUFFLED,
     forced,
+    make_setting,
     run,
     sample,
-    setting,
 )
 
 # The example of theory/su-zhao-wang.md, 8, item 26: M = sigma = 1.
@@ -63,7 +63,7 @@ FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False)
 def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
     """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
     for size in (1.0, 3.0):
-        where = setting(
+        where = make_setting(
             **GOLDEN | {"variance_trace": size**2},
             budget=GOLDEN_BUDGET,
             coordinate_moment=size**2,
@@ -80,7 +80,7 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
     """theory/su-zhao-wang.md, 2.6; and a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
-    where = setting(**GOLDEN, budget=GOLDEN_BUDGET)
+    where = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
     rho = 0.25 / (4 * math.log(1e6))
     for method, budget in (
         (BATCHED, GOLDEN_BUDGET),
@@ -94,16 +94,16 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
 
 def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothness() -> None:
     """theory/su-zhao-wang.md, 2.5 (d) to (f), where the formulas alone would fall below."""
-    where = setting(**GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0)
+    where = make_setting(**GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0)
     for method in (SHUFFLED(tuning="theory"), BATCHED(tuning="theory")):
         assert method.plan(where).statistic.threshold == pytest.approx(80.0, rel=1e-12)
-    flat = setting(**GOLDEN, budget=GOLDEN_BUDGET, smoothness=1e6)
+    flat = make_setting(**GOLDEN, budget=GOLDEN_BUDGET, smoothness=1e6)
     assert SHUFFLED(tuning="theory").plan(flat).descent.weight == pytest.approx(2e6, rel=1e-9)
 
 
 def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
     """gamma^2 kappa M^2 = 2 T V, with V from the ledger's own noise."""
-    where = setting(2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0)
+    where = make_setting(2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0)
     plan = BATCHED(tuning="theory").plan(where)
     batch = plan.access.size
     noise = 4 * (2 * plan.statistic.threshold) ** 2 / (2 * 0.5) / batch**2
@@ -118,7 +118,7 @@ def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
 def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> None:
     rng = np.random.default_rng(0)
     for q, n in itertools.product((1.0, 1.5, 2.0), (300, 30_000)):
-        where = setting(q, n=n, d=10, budget=budget)
+        where = make_setting(q, n=n, d=10, budget=budget)
         plan = SHUFFLED(noise=noise).plan(where)
         orders: tuple[Any, ...] = ("shuffled", "public")
         inputs = [descent(where, order, noise, "tight") for order in orders]
@@ -158,7 +158,7 @@ def test_the_accounting_changes_at_the_notes_number_of_steps(
 ) -> None:
     """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
     monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled: (steps, 2.0))
-    where = setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
+    where = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(where)
     assert (plan.statistic.certificate is not None) == shuffled
 
@@ -169,7 +169,7 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
     noise: Any, calibration: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+ more."""
-    where = setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
+    where = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
     used = set()
     for steps in (1, 10, 100, 1000, 10_000):
         monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled, t=steps: (t, 2.0))
@@ -194,7 +194,7 @@ def test_a_release_says_which_accounting_it_used() -> None:
         (APPROXIMATE, "practical", "unshuffled"),
         (CONCENTRATED, "theory", "unshuffled"),
     ):
-        where = setting(1.5, n=3000, d=5, budget=budget)
+        where = make_setting(1.5, n=3000, d=5, budget=budget)
         method = SHUFFLED(tuning=tuning)  # type: ignore[arg-type]
         result = run(method, where, sample(where, "mean", x))
         (note,) = result.notes
@@ -205,7 +205,7 @@ def test_a_release_says_which_accounting_it_used() -> None:
 
 
 def test_a_flaw_of_the_printed_kappa_is_said() -> None:
-    where = setting(1.0, n=300, d=30, budget=CONCENTRATED)
+    where = make_setting(1.0, n=300, d=30, budget=CONCENTRATED)
     result = run(BATCHED(calibration="paper"), where, sample(where, "mean", records(300, 30)[0]))
     (note,) = result.notes
     assert "less private than claimed" in note
@@ -221,7 +221,7 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
     what the best conversion does. The noise is the printed one, and what it spends the proven."""
     n, d = 20_000, 100
     budget = ApproxDP(epsilon=epsilon, delta=1e-6)
-    where = setting(1.05, n=n, d=d, budget=budget)
+    where = make_setting(1.05, n=n, d=d, budget=budget)
     method = (BATCHED if order == "public" else SHUFFLED)(calibration="paper")
     with forced(order):
         result = run(method, where, sample(where, "linear", np.zeros((n, d))))
@@ -248,7 +248,7 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
 
 
 def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:
-    where = setting(1.5, n=300)
+    where = make_setting(1.5, n=300)
     for family in (SHUFFLED, BATCHED):
         assert family().plan(where).statistic.draw.noise == GAUSSIAN
         assert family(calibration="paper").plan(where).statistic.draw.noise == GG
@@ -260,7 +260,7 @@ def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_on
 
 
 def test_the_reductions_constants_are_those_of_l2() -> None:
-    where = setting(math.inf, n=3000, d=16, smoothness=0.3)
+    where = make_setting(math.inf, n=3000, d=16, smoothness=0.3)
     plan = REDUCED().plan(where)
     assert (plan.descent.space.exponent, plan.descent.space.kappa) == (2.0, 1.0)
     at = descent(where, "public", GAUSSIAN, "tight")
@@ -282,31 +282,31 @@ def apply(where: Any, change: tuple[str, Any], others: dict[str, Any]) -> Any:
         case "diameter":
             return replace(where, constants=replace(where.constants, diameter=value))
         case "problem" | "distribution":
-            constants = setting(n=where.n, d=where.d).constants
+            constants = make_setting(n=where.n, d=where.d).constants
             return replace(where, constants=constants)
     raise AssertionError(name)
 
 
 SIMPLEX = Geometry(kind="simplex")
-UNBOUNDED = replace(setting(2.0, diameter=math.inf), constraint=None)
-SPARSE = replace(setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, radius=1.0))
+UNBOUNDED = replace(make_setting(2.0, diameter=math.inf), constraint=None)
+SPARSE = replace(make_setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, radius=1.0))
 
 
 @pytest.mark.parametrize(
     ("method", "where", "says"),
     [
-        (SHUFFLED(), setting(budget=PureDP(epsilon=1.0)), "cannot give pure DP"),
-        (BATCHED(), setting(shape=SIMPLEX), "starts at 0, and the constraint set does not"),
-        (SHUFFLED(), setting(3.0), "q at most 2, and here q=3"),
-        (BATCHED(), setting(math.inf), "q at most 2, and here q=inf"),
-        (REDUCED(), setting(1.5), "q of at least 2, and here q=1.5"),
-        (BATCHED(), setting(smoothness=math.inf), "smoothness of the population risk"),
+        (SHUFFLED(), make_setting(budget=PureDP(epsilon=1.0)), "cannot give pure DP"),
+        (BATCHED(), make_setting(shape=SIMPLEX), "starts at 0, and the constraint set does not"),
+        (SHUFFLED(), make_setting(3.0), "q at most 2, and here q=3"),
+        (BATCHED(), make_setting(math.inf), "q at most 2, and here q=inf"),
+        (REDUCED(), make_setting(1.5), "q of at least 2, and here q=1.5"),
+        (BATCHED(), make_setting(smoothness=math.inf), "smoothness of the population risk"),
         (
             BATCHED(),
-            setting(variance_trace=math.inf, coordinate_moment=math.inf),
+            make_setting(variance_trace=math.inf, coordinate_moment=math.inf),
             "variance of the gradients",
         ),
-        (SHUFFLED(), setting(mean_gradient_bound=math.inf), "does not certify both"),
+        (SHUFFLED(), make_setting(mean_gradient_bound=math.inf), "does not certify both"),
         (BATCHED(), UNBOUNDED, "is unbounded"),
         (BATCHED(), SPARSE, "No mirror step of exponent"),
     ],
@@ -327,7 +327,7 @@ def test_what_cannot_run_is_refused_and_its_change_helps(
 
 
 def test_lemma_3_beyond_epsilon_1_is_refused_and_tight_is_not() -> None:
-    where = setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
+    where = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
     for family in (SHUFFLED, BATCHED):
         with pytest.raises(NotApplicable, match="epsilon at most 1") as refusal:
             family(calibration="paper").plan(where)
@@ -337,7 +337,7 @@ def test_lemma_3_beyond_epsilon_1_is_refused_and_tight_is_not() -> None:
 
 def test_simplices_are_the_only_geometries_that_are_refused() -> None:
     for kind in GEOMETRIES:
-        where = setting(shape=Geometry(kind=kind, q=1.5 if kind == "lq" else None), d=10)
+        where = make_setting(shape=Geometry(kind=kind, q=1.5 if kind == "lq" else None), d=10)
         families = [SHUFFLED, BATCHED] if where.exponent <= 2 else []
         families += [REDUCED] if where.exponent >= 2 else []  # type: ignore[list-item]
         for family in families:
@@ -351,7 +351,7 @@ def test_simplices_are_the_only_geometries_that_are_refused() -> None:
 @pytest.mark.parametrize("d", [1, 2])
 def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
     for n, q in itertools.product((1, 2, 5), (1.0, 1.5, 2.0)):
-        where = setting(q, n=n, d=d, budget=APPROXIMATE)
+        where = make_setting(q, n=n, d=d, budget=APPROXIMATE)
         for tuning in ("practical", "theory"):
             result = run(
                 SHUFFLED(tuning=tuning),
@@ -362,15 +362,15 @@ def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
 
 
 def test_a_sample_of_another_size_is_refused() -> None:
-    where = setting(n=30)
+    where = make_setting(n=30)
     for n, d, name in ((31, 3, "n"), (30, 4, "d")):
-        losses = sample(setting(n=n, d=d), "mean", records(n, d)[0])
+        losses = sample(make_setting(n=n, d=d), "mean", records(n, d)[0])
         with pytest.raises(InvalidInput, match=f"^{name} must be"):
             run(BATCHED(), where, losses)
 
 
 def test_a_level_out_of_the_range_of_doubles_is_refused() -> None:
-    where = setting(mean_gradient_bound=1e160, variance_trace=1e300, coordinate_moment=1e300)
+    where = make_setting(mean_gradient_bound=1e160, variance_trace=1e300, coordinate_moment=1e300)
     for tuning in ("practical", "theory"):
         with pytest.raises(InvalidInput, match="^truncation_level must be"):
             BATCHED(tuning=tuning).plan(where)  # type: ignore[arg-type]

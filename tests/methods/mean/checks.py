@@ -57,7 +57,7 @@ ADVERSARIAL = (
 )
 
 
-def setting(
+def make_setting(
     n: int = 100,
     d: int = 3,
     order: float = 3.0,

@@ -19,7 +19,7 @@ from dpsco_core.methods.mean import CoordinatewiseCDP, NoiseSmoothing, SampleMea
 from dpsco_core.methods.mean.base import clip_to_ball, clipped_mean
 from dpsco_core.methods.mean.groups import clipped_group_means, secret_groups
 from dpsco_core.privacy import Ledger
-from tests.methods.mean.checks import ADVERSARIAL, adversarial, setting
+from tests.methods.mean.checks import ADVERSARIAL, adversarial, make_setting
 
 PLAIN = st.floats(-1e140, 1e140) | st.floats(-5, 5) | st.sampled_from([5e-324, 1e-200, -1e-160])
 RADII = st.floats(1e-150, 1e150) | st.floats(0.1, 10) | st.sampled_from([1e-100, 9e-101])
@@ -126,7 +126,7 @@ class InPieces(DenseRows):
 )
 def test_a_mean_is_the_sum_over_pieces(method: Any) -> None:
     x = np.random.default_rng(0).standard_t(2, size=(60, 3))
-    where = setting(n=60, d=3)
+    where = make_setting(n=60, d=3)
 
     def value(rows: DenseRows) -> np.ndarray:
         release = method.release(

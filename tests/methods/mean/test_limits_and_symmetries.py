@@ -28,10 +28,10 @@ from dpsco_core.methods.mean.iterative import group_radius, theory_groups, walk_
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.base import Setting
 from tests.folded import each
-from tests.methods.mean.checks import PRIVATE, run, setting
+from tests.methods.mean.checks import PRIVATE, make_setting, run
 
 X = np.random.default_rng(0).standard_t(2.5, size=(60, 4))
-WHERE = setting(n=60, d=4)
+WHERE = make_setting(n=60, d=4)
 BUDGET = WHERE.budget
 
 
@@ -60,7 +60,7 @@ def public(method: Any, x: np.ndarray = X) -> np.ndarray:
 )
 def test_without_clipping_and_noise_it_is_the_sample_mean(method: Any) -> None:
     np.testing.assert_allclose(exact(method), X.mean(axis=0), rtol=1e-11)
-    free = setting(n=60, d=4, budget=ZCDP(rho=1e12))
+    free = make_setting(n=60, d=4, budget=ZCDP(rho=1e12))
     value = method.release(
         DenseRows(X), method.plan(free), Ledger(free.budget), np.random.default_rng(0)
     ).value
@@ -80,7 +80,7 @@ def test_group_means_average_to_the_clipped_mean_for_every_split() -> None:
 
 def test_means_of_groups_that_exceed_a_block_are_the_same() -> None:
     x = np.random.default_rng(0).standard_t(2.5, size=(4000, 40))  # 1638 rows a block
-    where = setting(n=4000, d=40)
+    where = make_setting(n=4000, d=40)
     groups = run(IterativeUpdating(radius=3.0, groups=2), where, x).exact[0]
     whole = run(SimpleClipping(radius=3.0), where, x).exact[0]
     np.testing.assert_allclose(groups.mean(axis=0), whole, rtol=1e-11)
@@ -111,9 +111,11 @@ def test_without_clipping_it_is_the_median_of_means(blocks: int) -> None:
 
 def test_median_of_means_needs_as_many_records_as_blocks() -> None:
     with pytest.raises(NotApplicable, match="9 blocks need at least as many records, and n=8"):
-        MedianOfMeans(blocks=9).plan(setting(n=8))
-    assert MedianOfMeans().plan(setting(n=3)).statistic.blocks == 3
-    assert MedianOfMeans().plan(setting(n=1000, d=20)).statistic.blocks == 27  # ceil(4 ln(2d/0.05))
+        MedianOfMeans(blocks=9).plan(make_setting(n=8))
+    assert MedianOfMeans().plan(make_setting(n=3)).statistic.blocks == 3
+    assert (
+        MedianOfMeans().plan(make_setting(n=1000, d=20)).statistic.blocks == 27
+    )  # ceil(4 ln(2d/0.05))
 
 
 CLIPPING = (
@@ -183,8 +185,8 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
 @each("order", [2.0, 3.0, 8.0])
 def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: float) -> None:
     """A plan that is not homogeneous has lost a moment."""
-    where = setting(n=5000, d=6, order=order)
-    scaled = setting(
+    where = make_setting(n=5000, d=6, order=order)
+    scaled = make_setting(
         n=5000,
         d=6,
         order=order,
@@ -211,7 +213,7 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
 
 
 def test_theorem_radius_has_the_reference_values_and_minimises() -> None:
-    where = setting(n=10_000, d=10, directional_moment=1.0)
+    where = make_setting(n=10_000, d=10, directional_moment=1.0)
     rho = 1 / (1 + 2 * math.sqrt(math.log(1e6))) ** 2
     assert theorem_radius(where, rho) == pytest.approx(9.862261867, rel=1e-9)
     size = 10 * math.log(6) + math.log(40)
@@ -223,16 +225,16 @@ def test_theorem_radius_has_the_reference_values_and_minimises() -> None:
 
 
 def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None:
-    large = setting(n=10**9, d=4, order=2.0)
+    large = make_setting(n=10**9, d=4, order=2.0)
     assert theory_threshold(large, 0.25, "gaussian") == pytest.approx(math.sqrt(0.5 * 1e9 / 2))
     assert theory_threshold(large, 0.25, "laplace") == pytest.approx(math.sqrt(0.25 * 1e9 / 4))
     assert theory_threshold(WHERE, 0.5, "gaussian") == 10
-    assert theory_threshold(setting(mean_bound=50.0), 0.5, "gaussian") == 17  # 3 tau >= R + 1
-    theory = CoordinatewiseCDP(tuning="theory").plan(setting(n=1000, d=20))
+    assert theory_threshold(make_setting(mean_bound=50.0), 0.5, "gaussian") == 17  # 3 tau >= R + 1
+    theory = CoordinatewiseCDP(tuning="theory").plan(make_setting(n=1000, d=20))
     assert theory.statistic.blocks == 28  # ceil(4 ln(40/0.05)) = 27, made even
     assert (
         CoordinatewiseCDP(tuning="theory", calibration="paper")
-        .plan(setting(1000, 20))
+        .plan(make_setting(1000, 20))
         .statistic.blocks
         == 27
     )
@@ -240,7 +242,7 @@ def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None
 
 def test_iterative_constants_have_the_reference_values() -> None:
     assert theory_groups() == 2397
-    where = setting(n=2397 * 5, d=10, directional_moment=1.0)
+    where = make_setting(n=2397 * 5, d=10, directional_moment=1.0)
     n, k, radius, rho = 2397 * 5, 2397, 22.802972962, 0.0140588188106
     expected = max(
         160 * math.sqrt(10 / n),
@@ -249,14 +251,14 @@ def test_iterative_constants_have_the_reference_values() -> None:
     )
     assert group_radius(where, radius, k, rho, 0.1) == pytest.approx(expected, rel=1e-12)
     assert group_radius(where, radius, 2396, rho, 0.1) == math.inf
-    assert walk_length(setting(directional_moment=400.0), 1.0) == 98  # 97.8377 rounded up
-    assert walk_length(setting(directional_moment=4.0), 1.0) == 1
+    assert walk_length(make_setting(directional_moment=400.0), 1.0) == 98  # 97.8377 rounded up
+    assert walk_length(make_setting(directional_moment=4.0), 1.0) == 1
     assert walk_length(WHERE, math.inf) == 1
 
 
 def test_a_vacuous_theorem_is_said_to_be() -> None:
     method = IterativeUpdating(tuning="theory", calibration="paper")
-    where = setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    where = make_setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     x = np.random.default_rng(0).normal(size=(10_000, 3))
     ledger = Ledger(where.budget)
     release = method.release(DenseRows(x), method.plan(where), ledger, np.random.default_rng(0))
@@ -265,7 +267,7 @@ def test_a_vacuous_theorem_is_said_to_be() -> None:
 
 
 def test_the_estimate_stays_in_the_ball_of_the_public_bound() -> None:
-    method, where = IterativeUpdating(), setting(n=60, d=4, mean_bound=0.25)
+    method, where = IterativeUpdating(), make_setting(n=60, d=4, mean_bound=0.25)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         release = method.release(DenseRows(X + 5), method.plan(where), Ledger(BUDGET), rng)

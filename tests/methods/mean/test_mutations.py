@@ -35,11 +35,11 @@ from tests.methods.mean.checks import (
     check_plan_ignores_the_data,
     check_sensitivity,
     check_split_is_fresh,
-    setting,
+    make_setting,
     worst_neighbours,
 )
 
-WHERE = setting(n=faults.RECORDS, d=60)
+WHERE = make_setting(n=faults.RECORDS, d=60)
 X = np.random.default_rng(0).standard_t(2.5, size=(faults.RECORDS, 60))
 
 
@@ -56,7 +56,7 @@ def sensitivity_holds(method: Any) -> None:
 
 
 def sensitivity_holds_for_any_record(method: Any) -> None:
-    where, x = setting(n=5, d=3), X[:5, :3]
+    where, x = make_setting(n=5, d=3), X[:5, :3]
     for seed, (old, new) in itertools.product(range(3), itertools.combinations(ADVERSARIAL, 2)):
         first, second = x.copy(), x.copy()
         first[2], second[2] = adversarial(old, 3), adversarial(new, 3)
@@ -68,11 +68,11 @@ def plan_is_fixed(method: Any) -> None:
 
 
 def split_is_fresh(method: Any) -> None:
-    check_split_is_fresh(method, setting(n=7, d=1))
+    check_split_is_fresh(method, make_setting(n=7, d=1))
 
 
 def budget_is_spent(method: Any) -> None:
-    for where in (WHERE, setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
+    for where in (WHERE, make_setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
         check_ledger_equals_budget(method, where, X)
 
 

@@ -37,8 +37,8 @@ from tests.methods.mean.checks import (
     check_noise,
     check_noise_ignores_the_data,
     check_plan_ignores_the_data,
+    make_setting,
     run,
-    setting,
 )
 
 CALIBRATIONS = ("tight", "paper")
@@ -84,20 +84,20 @@ def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("budget", [CONCENTRATED, APPROXIMATE], ids=str)
 def test_noise_has_the_scale_of_the_papers_formula(method: Any, budget: Budget) -> None:
     n, d = records(method), 4 if isinstance(method, IterativeUpdating) else 400
-    check_noise(method, setting(n, d, budget=budget), data(n, d), seed=11)
+    check_noise(method, make_setting(n, d, budget=budget), data(n, d), seed=11)
 
 
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 def test_laplace_noise_has_the_scale_of_the_papers_formula(calibration: Any) -> None:
     method = CoordinatewisePure(calibration=calibration, blocks=5)
-    check_noise(method, setting(53, 400, budget=PURE), data(53, 400), seed=5)
+    check_noise(method, make_setting(53, 400, budget=PURE), data(53, 400), seed=5)
 
 
 def test_the_noise_test_catches_5_percent_too_little_noise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     method = SimpleClipping()
-    where, x = setting(20, 400), data(20, 400)
+    where, x = make_setting(20, 400), data(20, 400)
     for seed in range(20):
         check_noise(method, where, x, seed=seed)
     monkeypatch.setattr(
@@ -110,7 +110,7 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
 
 
 def test_noise_at_the_worked_examples_of_the_formulas() -> None:
-    where = setting(n=1000, d=20, budget=ZCDP(rho=0.02))
+    where = make_setting(n=1000, d=20, budget=ZCDP(rho=0.02))
     assert SimpleClipping(radius=5.0).plan(where).noise.noise_std == pytest.approx(0.05, rel=1e-14)
     assert IterativeUpdating(radius=5.0, groups=10).plan(where).noise.noise_std == pytest.approx(
         0.5
@@ -146,7 +146,7 @@ def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> No
 @pytest.mark.usefixtures("without_the_walk")
 def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
     n = records(method)
-    where = setting(n, 3, budget=budget)
+    where = make_setting(n, 3, budget=budget)
     if accepts(method, budget):
         check_ledger_equals_budget(method, where, data(n, 3))
     else:
@@ -158,7 +158,7 @@ def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
 @pytest.mark.usefixtures("without_the_walk")
 def test_plans_noise_and_ledger_do_not_move_with_the_data(method: Any) -> None:
     n = records(method)
-    where = setting(n, 3)
+    where = make_setting(n, 3)
     x, other = data(n, 3), 5 + 100 * data(n, 3, seed=1)
     check_plan_ignores_the_data(method, where, x, other)
     check_noise_ignores_the_data(method, where, x, other)
@@ -167,7 +167,7 @@ def test_plans_noise_and_ledger_do_not_move_with_the_data(method: Any) -> None:
 @each("method", [m() for m in PRIVATE], ids=str)
 @each("d", [1, 2, 5])
 def test_a_release_is_a_function_of_data_and_generator(method: Any, d: int) -> None:
-    where, rows = setting(40, d), DenseRows(data(40, d))
+    where, rows = make_setting(40, d), DenseRows(data(40, d))
 
     def value(seed: int) -> np.ndarray:
         rng = np.random.default_rng(seed)
@@ -182,12 +182,12 @@ def test_broken_records_raise_no_warning_and_leave_a_finite_estimate(method: Any
     for d, pattern in itertools.product((1, 2, 3), ADVERSARIAL):
         x = data(10, d)
         x[3] = adversarial(pattern, d)
-        where = setting(10, d, budget=ZCDP(rho=5.0))
+        where = make_setting(10, d, budget=ZCDP(rho=5.0))
         run(method, where, x)
 
 
 def test_printed_noise_below_the_threshold_is_flagged_and_above_it_is_not() -> None:
-    where, x = setting(50, 2), data(50, 2)
+    where, x = make_setting(50, 2), data(50, 2)
     for variance, flawed in ((0.1, True), (0.7556, True), (0.7557, False), (1.0, False)):
         method = NoiseSmoothing(smoothing_variance=variance, calibration="paper")
         ledger = run(method, where, x)
@@ -206,4 +206,4 @@ def test_nothing_is_flagged_unless_asked_for(method: Any, tuning: Any) -> None:
     for calibration in CALIBRATIONS:
         one = method(calibration=calibration, tuning=tuning)
         n = records(one)
-        assert not run(one, setting(n, 3), data(n, 3)).flaws
+        assert not run(one, make_setting(n, 3), data(n, 3)).flaws

@@ -28,8 +28,8 @@ from tests.methods.mean.checks import (
     PURE,
     check_ledger_equals_budget,
     check_split_is_fresh,
+    make_setting,
     run,
-    setting,
 )
 
 CALIBRATIONS = ("tight", "paper")
@@ -42,7 +42,7 @@ def data(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
 def test_a_ledger_that_is_spent_refuses_before_any_noise_is_drawn(method: Any) -> None:
-    where, rows = setting(40, 2), DenseRows(data(40, 2))
+    where, rows = make_setting(40, 2), DenseRows(data(40, 2))
     ledger = Ledger(where.budget)
     method.release(rows, method.plan(where), ledger, np.random.default_rng(0))
     with pytest.raises(BudgetExceeded):
@@ -52,7 +52,7 @@ def test_a_ledger_that_is_spent_refuses_before_any_noise_is_drawn(method: Any) -
 
 @pytest.mark.parametrize("method", [m(calibration=c) for m in GAUSSIAN for c in CALIBRATIONS])
 def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
-    where = setting(409, 3, budget=PURE)
+    where = make_setting(409, 3, budget=PURE)
     with pytest.raises(NotApplicable) as refusal:
         method.plan(where)
     assert str(refusal.value) == (
@@ -77,18 +77,18 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
 )
 def test_too_few_records_are_refused_with_a_change_that_works(method: Any, needed: int) -> None:
     with pytest.raises(NotApplicable, match=f"need at least as many records, and n={needed - 1}"):
-        method.plan(setting(needed - 1, 3))
+        method.plan(make_setting(needed - 1, 3))
     with pytest.raises(NotApplicable) as refusal:
-        method.plan(setting(1, 3))
+        method.plan(make_setting(1, 3))
     assert refusal.value.nearest == f"set n={needed}"
     ((name, value),) = refusal.value.changes
     assert (name, value) == ("n", needed)
-    check_ledger_equals_budget(method, setting(needed, 3), data(needed, 3))
+    check_ledger_equals_budget(method, make_setting(needed, 3), data(needed, 3))
 
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
 def test_a_single_record_is_enough_in_practice(method: Any) -> None:
-    check_ledger_equals_budget(method, setting(1, 2), data(1, 2))
+    check_ledger_equals_budget(method, make_setting(1, 2), data(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def is_parallel(plan: MeanPlan[Any, Any]) -> bool:
 
 def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     tight, printed = MANY_GROUPS
-    assert is_parallel(tight.plan(setting(409, 3)))  # zCDP: never
-    assert is_parallel(printed.plan(setting(409, 3)))
-    plan = tight.plan(setting(409, 3, budget=APPROXIMATE))
+    assert is_parallel(tight.plan(make_setting(409, 3)))  # zCDP: never
+    assert is_parallel(printed.plan(make_setting(409, 3)))
+    plan = tight.plan(make_setting(409, 3, budget=APPROXIMATE))
     assert plan.noise.amplification == amplify(200, 1.0, 1e-6, "numerical")
     assert plan.noise.amplification.rho_group == pytest.approx(
         0.0396832, abs=5e-8
     )  # theory/zhao-et-al.md, 2.6
-    few = IterativeUpdating(groups=50).plan(setting(409, 3, budget=APPROXIMATE))
+    few = IterativeUpdating(groups=50).plan(make_setting(409, 3, budget=APPROXIMATE))
     assert is_parallel(few)  # the exact Gaussian curve alone allows more
     assert few.noise.rho == pytest.approx(0.0280145, abs=5e-8)
-    ledger = run(tight, setting(409, 3, budget=APPROXIMATE), data(409, 3))
+    ledger = run(tight, make_setting(409, 3, budget=APPROXIMATE), data(409, 3))
     assert ledger.entries[0].mechanism == "shuffled gaussian"
     assert ledger.entries[0].disjoint_blocks == 200
 
@@ -134,7 +134,7 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     theory = IterativeUpdating(calibration="paper", tuning="theory", radius=1.0)
 
     def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
-        where = setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+        where = make_setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
         plan = replace(theory, groups=groups).plan(where)
         noise = plan.noise
         if isinstance(noise, GaussianNoise):
@@ -153,12 +153,14 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
 
 def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
     for n, groups in ((8, 4), (11, 4), (5, 2)):
-        check_split_is_fresh(IterativeUpdating(groups=groups, radius=1.0), setting(n, 1), seed=n)
+        check_split_is_fresh(
+            IterativeUpdating(groups=groups, radius=1.0), make_setting(n, 1), seed=n
+        )
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
-    where = setting(n=1000, d=3)
+    where = make_setting(n=1000, d=3)
     unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
     run(method, unbounded, data(1000, 3))  # the run checks that the release is finite

@@ -38,7 +38,7 @@ from tests.methods.mean.checks import (
     adversarial,
     change,
     check_sensitivity,
-    setting,
+    make_setting,
     worst_neighbours,
 )
 
@@ -75,7 +75,7 @@ def at_level(level: float) -> list[Any]:
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -> None:
-    where = setting(n=9, d=3)
+    where = make_setting(n=9, d=3)
     x = np.random.default_rng(0).standard_t(2, size=(9, 3))
     for old, new in itertools.combinations(ADVERSARIAL, 2):
         first, second = x.copy(), x.copy()
@@ -85,7 +85,7 @@ def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 def test_nor_where_every_other_record_is_broken(method: Any) -> None:
-    where = setting(n=8, d=2)
+    where = make_setting(n=8, d=2)
     for others, new in itertools.product(ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))):
         x = np.array([adversarial(others, 2)] * 8)
         other = x.copy()
@@ -95,7 +95,7 @@ def test_nor_where_every_other_record_is_broken(method: Any) -> None:
 
 @pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
 def test_nor_at_any_clip_level(level: float, i: int) -> None:
-    method, where = at_level(level)[i], setting(n=6, d=3)
+    method, where = at_level(level)[i], make_setting(n=6, d=3)
     for old, new in itertools.combinations(ADVERSARIAL, 2):
         x = np.full((6, 3), 0.5 * level)
         other = x.copy()
@@ -109,14 +109,14 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen(
     level: float, i: int
 ) -> None:
     with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
-        at_level(level)[i].plan(setting(n=6, d=3))
+        at_level(level)[i].plan(make_setting(n=6, d=3))
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (24, 1), (72, 4)])
 def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
     blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
-    where = setting(n=max(n, blocks), d=d)
+    where = make_setting(n=max(n, blocks), d=d)
     x, other = worst_neighbours(method, where)
     paper = method.calibration == "paper" and not isinstance(
         method, (SimpleClipping, IterativeUpdating, NoiseSmoothing)
@@ -131,7 +131,7 @@ def _printed(method: Any) -> bool:
 
 
 def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
-    where, method = setting(n=10, d=4), SimpleClipping(radius=3.0)
+    where, method = make_setting(n=10, d=4), SimpleClipping(radius=3.0)
     x, other = np.zeros((10, 4)), np.zeros((10, 4))
     x[7, 2], other[7, 2] = 3.0, -3.0
     np.testing.assert_allclose(change(method, where, x, other), [0, 0, 0.6, 0], rtol=1e-14)
@@ -139,7 +139,7 @@ def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
 
 
 def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves() -> None:
-    where, method = setting(n=20, d=2), IterativeUpdating(radius=3.0, groups=4)
+    where, method = make_setting(n=20, d=2), IterativeUpdating(radius=3.0, groups=4)
     x = np.random.default_rng(0).normal(size=(20, 2))
     other = x.copy()
     x[5], other[5] = (1e9, 0), (-1e9, 0)
@@ -155,7 +155,7 @@ def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
     blocks: int, spare: int
 ) -> None:
     size = 4
-    where = setting(n=blocks * size + min(spare, blocks - 1), d=2)
+    where = make_setting(n=blocks * size + min(spare, blocks - 1), d=2)
     method = CoordinatewiseCDP(blocks=blocks, threshold=1.0)
     x, other = worst_neighbours(method, where)
     step = (3.0 if blocks % 2 == 0 else 6.0) / size
@@ -186,7 +186,7 @@ def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
 
 
 def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
-    where, method = setting(n=11, d=2), CoordinatewiseCDP(blocks=4, threshold=1.0)
+    where, method = make_setting(n=11, d=2), CoordinatewiseCDP(blocks=4, threshold=1.0)
     x = np.random.default_rng(0).normal(size=(11, 2))
     for i in (8, 9, 10):
         other = x.copy()
@@ -196,7 +196,7 @@ def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_all_coordinates_of_one_record_move_together(d: int) -> None:
-    where = setting(n=8, d=d)
+    where = make_setting(n=8, d=d)
     for method in (CoordinatewiseCDP(threshold=1.0, blocks=2), NoiseSmoothing(tau=1.0)):
         entry_sensitivity = {
             CoordinatewiseCDP: lambda p: (
@@ -231,7 +231,7 @@ def test_no_neighbours_at_all_move_a_statistic_further(
     method = EVERY_METHOD[index] if level is None else at_level(level)[index % 5]
     blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
     if len(x) >= blocks:
-        where = setting(n=len(x), d=x.shape[1])
+        where = make_setting(n=len(x), d=x.shape[1])
         check_sensitivity(method, where, x, other, seed=data.draw(st.integers(0, 5)))
 
 
@@ -261,6 +261,6 @@ def test_a_record_far_out_is_projected_and_not_lost() -> None:
 def test_rows_of_another_size_than_the_setting_are_refused(method: Any) -> None:
     """The noise of n = 1000 would not hide a record among 100."""
     rows = DenseRows(np.zeros((100, 3)))
-    for where in (setting(n=1000, d=3), setting(n=100, d=2)):
+    for where in (make_setting(n=1000, d=3), make_setting(n=100, d=2)):
         with pytest.raises(InvalidInput, match="of the rows|number of rows"):
             method.release(rows, method.plan(where), Ledger(where.budget), np.random.default_rng(0))

@@ -16,7 +16,7 @@ from scipy import integrate, stats
 from dpsco_core.methods.mean import NoiseSmoothing
 from dpsco_core.methods.mean import smooth_clip as module
 from dpsco_core.methods.mean.smooth_clip import smooth_table, smoothed_clip, smoothed_supremum
-from tests.methods.mean.checks import change, run, setting, worst_neighbours
+from tests.methods.mean.checks import change, make_setting, run, worst_neighbours
 
 VARIANCES = (1e-4, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0)
 SUPREMUM = 2 * math.sqrt(2) / 3
@@ -193,13 +193,13 @@ def test_the_printed_noise_is_enough_from_variance_0_75568_on() -> None:
 
 @pytest.mark.parametrize("variance", [0.1, 0.25, 1.0])
 def test_a_coordinate_moves_by_2_tau_supremum_over_n(variance: float) -> None:
-    where, method = setting(n=7, d=3), NoiseSmoothing(tau=2.0, smoothing_variance=variance)
+    where, method = make_setting(n=7, d=3), NoiseSmoothing(tau=2.0, smoothing_variance=variance)
     moved = change(method, where, *worst_neighbours(method, where))
     np.testing.assert_allclose(moved, 2 * 2.0 * smoothed_supremum(variance) / 7, rtol=1e-9)
 
 
 def test_an_audit_of_the_printed_noise_at_variance_0_1_sees_4_thirds_of_the_allowed_shift() -> None:
-    where = setting(n=7, d=3)
+    where = make_setting(n=7, d=3)
     method = NoiseSmoothing(tau=2.0, smoothing_variance=0.1, calibration="paper")
     moved = float(np.linalg.norm(change(method, where, *worst_neighbours(method, where))))
     noise = method.plan(where).noise.noise_std
@@ -209,7 +209,7 @@ def test_an_audit_of_the_printed_noise_at_variance_0_1_sees_4_thirds_of_the_allo
 
 def test_the_estimate_is_a_mean_of_truncated_entries() -> None:
     x = np.random.default_rng(0).standard_t(2, size=(5000, 4))
-    where, method = setting(n=5000, d=4), NoiseSmoothing(tau=1.5, smoothing_variance=0.5)
+    where, method = make_setting(n=5000, d=4), NoiseSmoothing(tau=1.5, smoothing_variance=0.5)
     exact = run(method, where, x).exact[0]
     np.testing.assert_allclose(exact, 1.5 * smoothed_clip(x / 1.5, 0.5).mean(axis=0), rtol=1e-12)
     assert np.all(np.abs(exact) <= 1.5 * smoothed_supremum(0.5))

@@ -18,7 +18,7 @@ from dpsco_core.privacy import ApproxDP, Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
-from tests.methods.euclidean.losses import records, sample, setting
+from tests.methods.euclidean.losses import make_setting, records, sample
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def where(
     kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **other: Any
 ) -> Setting:
     """Return the setting of losses with L = 1 (2 for half the squared distance), ball radius 1."""
-    return replace(setting(kind, users, d, budget, **other), m=items)
+    return replace(make_setting(kind, users, d, budget, **other), m=items)
 
 
 def items_of(kind: str, users: int, items: int, d: int = 3, seed: int = 0) -> ItemSample:

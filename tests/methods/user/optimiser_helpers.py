@@ -13,7 +13,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
-from tests.methods.euclidean.losses import CONCENTRATED, records, sample, setting
+from tests.methods.euclidean.losses import CONCENTRATED, make_setting, records, sample
 from tests.methods.mean.checks import ADVERSARIAL, adversarial
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ def user_setting(
     radius: float = 1.0,
 ) -> Setting:
     """Return `setting` at n users of m items."""
-    return replace(setting(kind, n, d, budget, lipschitz=lipschitz, radius=radius), m=m)
+    return replace(make_setting(kind, n, d, budget, lipschitz=lipschitz, radius=radius), m=m)
 
 
 def users(kind: str, data: Data, m: int, radius: float = 1.0) -> ItemSample:
