@@ -81,7 +81,7 @@ LIMITS: dict[str, float] = {
     "tests/attack": 9.3,
     "tests/audit": 0.0,
     "tests/base": 0.3,
-    "tests/bounds": 10.1,
+    "tests/bounds": 4.1,
     "tests/browser": 9.1,
     "tests/cli": 0.2,
     "tests/data": 0.2,

@@ -86,8 +86,8 @@ def _of_any_law(point: Scenario) -> Scenario:
     """Return a point without what a bound over all data does not depend on."""
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
     if is_hard(point):
-        # Its mean may be much smaller than the class allows; where it is larger, as of linear losses
-        # with a small offset, a bound for the smaller one is not about these data.
+        # Its mean may be much smaller than the class allows. Where it is larger, as of linear
+        # losses with a small offset, a bound for the smaller one is not about these data.
         common = replace(point, distribution="gaussian")
         means = [one.setting.constants.mean_gradient_bound for one in (common, point)]
         point = point if means[1] > means[0] else common

@@ -35,8 +35,8 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
     if card.losses:  # The problem's own instances, whatever the argument.
         return HARD_INSTANCES
     name = card.name.lower()
-    named = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
-    return named[:1] or ("", *HARD_INSTANCES)
+    laws = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
+    return laws[:1] or ("", *HARD_INSTANCES)
 
 
 def on_own_set(bound: Bound, at: Setting) -> Setting:
@@ -140,9 +140,9 @@ def wrong_signs(d: int, t: float) -> float:
 
 
 def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -> float:
-    second = mean_over(n, p, lambda b: b * b)
+    second_moment = mean_over(n, p, lambda b: b * b)
     words = d / 8 * LOG_2
-    error = max(0.0, 1 - (rho * second + LOG_2) / words) if words > 0 else 0.0
+    error = max(0.0, 1 - (rho * second_moment + LOG_2) / words) if words > 0 else 0.0
     separation = p ** (1 - 1 / k) * math.sqrt(d / 8)
     return (separation / 2) ** power * error
 

@@ -36,16 +36,16 @@ APPROX = ("approx-tracing", "approx-assouad", "approx-packing")
 CONCENTRATED_ROWS = ("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp")
 
 
-def largest(names: tuple[str, ...], at, suffix: str = "") -> float:
-    return max(bound(f"lower.mean.{name}{suffix}").value(at) for name in names)
+def largest(names: tuple[str, ...], setting, suffix: str = "") -> float:
+    return max(bound(f"lower.mean.{name}{suffix}").value(setting) for name in names)
 
 
 def test_at_the_default_scenario_something_binds_every_algorithm():
-    at = DEFAULT.setting
-    assert largest(APPROX, at) == pytest.approx(0.0939, abs=5e-5)
-    assert largest(CONCENTRATED_ROWS, at) >= 0.104
-    assert bound("lower.mean.hypercube-cdp").value(at) < 0.076
-    sharper = replace(at, n=10_000, d=200, moment_order=4.0, budget=ZCDP(rho=0.5))
+    setting = DEFAULT.setting
+    assert largest(APPROX, setting) == pytest.approx(0.0939, abs=5e-5)
+    assert largest(CONCENTRATED_ROWS, setting) >= 0.104
+    assert bound("lower.mean.hypercube-cdp").value(setting) < 0.076
+    sharper = replace(setting, n=10_000, d=200, moment_order=4.0, budget=ZCDP(rho=0.5))
     assert largest(CONCENTRATED_ROWS, sharper) == pytest.approx(0.0538, abs=5e-5)
 
 
@@ -73,12 +73,12 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
         leakages[f"lower.{area}.approx-tracing"] = approximate_leakage(1.0, delta, 9, CONCENTRATED)
     for slug, leakage in leakages.items():
         row = bound(slug)
-        at = bound_setting(point, row)
-        assert at.spike_probability == law.spike_probability
-        assert row.failures(at) == ()
+        setting = bound_setting(point, row)
+        assert setting.spike_probability == law.spike_probability
+        assert row.failures(setting) == ()
         raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakage)
         expected = unit * raw.value_at(form, law.spike_probability, law.shape)
-        assert row.value(at) == pytest.approx(expected, rel=1e-12)
+        assert row.value(setting) == pytest.approx(expected, rel=1e-12)
     # The data are as hard as they can be for the first of them, at their shape and spread.
     own = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
     raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own])
@@ -88,11 +88,11 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
 
 
 def test_under_zcdp_a_bound_on_approximate_privacy_says_that_it_is_not_for_it():
-    at = replace(DEFAULT, epsilon=None, delta=None, rho=0.1).setting
+    setting = replace(DEFAULT, epsilon=None, delta=None, rho=0.1).setting
     for name in APPROX:
         row = bound(f"lower.mean.{name}")
-        assert row.value(at) == 0
-        (sentence,) = row.failures(at)
+        assert row.value(setting) == 0
+        (sentence,) = row.failures(setting)
         assert "the budget is 0.1-zCDP" in sentence
 
 
@@ -115,36 +115,41 @@ GRID = 2e-3  # the error of searches for the best spike probability; tracing has
 def check_order(count: int, seed: int) -> None:
     """At random settings: bounds fall with n, epsilon, delta and p; zCDP inside is bound more."""
     source = random.Random(seed)
-    for at in random_settings(count, seed):
-        budget = at.budget
+    for setting in random_settings(count, seed):
+        budget = setting.budget
         grown = replace(budget, epsilon=budget.epsilon * source.uniform(1.01, 3))
         harder = [
-            replace(at, n=int(at.n * source.uniform(1.1, 4)) + 1),
-            replace(at, moment_order=at.moment_order * source.uniform(1.01, 2)),
-            replace(at, budget=grown),
+            replace(setting, n=int(setting.n * source.uniform(1.1, 4)) + 1),
+            replace(setting, moment_order=setting.moment_order * source.uniform(1.01, 2)),
+            replace(setting, budget=grown),
         ]
         if isinstance(budget, ApproxDP):
-            more = min(0.9, budget.delta * source.uniform(2, 100))
-            harder.append(replace(at, budget=replace(budget, delta=more)))
+            larger_delta = min(0.9, budget.delta * source.uniform(2, 100))
+            harder.append(replace(setting, budget=replace(budget, delta=larger_delta)))
         for name in APPROX:
             for suffix in ("", "-squared"):
                 row = bound(f"lower.mean.{name}{suffix}")
-                value = row.value(at)
+                value = row.value(setting)
                 room = 1e-9 if name == "approx-tracing" else GRID
                 assert 0 <= value < math.inf
-                for other in harder:
-                    assert row.value(other) <= value * (1 + room) + 1e-300, (row.card.slug, at)
+                for harder_setting in harder:
+                    assert row.value(harder_setting) <= value * (1 + room) + 1e-300, (
+                        row.card.slug,
+                        setting,
+                    )
         if isinstance(budget, ApproxDP):
-            inside = replace(at, budget=ZCDP(rho=zcdp_rho(budget.epsilon, budget.delta)))
+            zcdp_setting = replace(setting, budget=ZCDP(rho=zcdp_rho(budget.epsilon, budget.delta)))
         else:
             # Pure DP is the strongest: what binds every (epsilon, 0)-DP algorithm binds these.
-            inside = None
-        if inside is not None:
-            known = largest(("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp"), inside)
-            assert bound("lower.mean.approx-tracing").value(at) <= known * (1 + GRID)
+            zcdp_setting = None
+        if zcdp_setting is not None:
+            zcdp_value = largest(
+                ("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp"), zcdp_setting
+            )
+            assert bound("lower.mean.approx-tracing").value(setting) <= zcdp_value * (1 + GRID)
         for name in ("tracing-cdp", "rate-distortion-cdp"):
             row = bound(f"lower.mean.{name}")
-            value = row.value(at)
+            value = row.value(setting)
             room = 1e-9 if name == "tracing-cdp" else GRID
             assert all(row.value(other) <= value * (1 + room) + 1e-300 for other in harder[:3])
 
@@ -176,23 +181,23 @@ SETTINGS = (
 )
 
 
-def instance(at) -> Scenario:
-    n, d, p, diameter, budget = at
+def instance(sizes) -> Scenario:
+    n, d, p, diameter, budget = sizes
     return Scenario(
         distribution="tracing", n=n, d=d, p=p, diameter=diameter, offset=0.0, methods=(), **budget
     )
 
 
-def check_tracing(at, methods: tuple[str, ...], trials: int) -> None:
+def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
     """Every private method above its bounds on the instance, the best near tracing's."""
-    made = [c for m in methods for c in compare(instance(at), m, trials)]
-    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
-    own = [c.ratio for c in made if c.bound == "lower.mean.approx-tracing"]
-    assert own
-    assert min(own) <= near(instance(at).p)
+    comparisons = [c for m in methods for c in compare(instance(sizes), m, trials)]
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    ratios = [c.ratio for c in comparisons if c.bound == "lower.mean.approx-tracing"]
+    assert ratios
+    assert min(ratios) <= ratio_near(instance(sizes).p)
 
 
-def near(p: float) -> float:
+def ratio_near(p: float) -> float:
     """How many times the bound by tracing the best private method may leave."""
     return 2.6 if p <= 4 else 3.6
 
@@ -207,35 +212,35 @@ def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
     rng = np.random.default_rng(7)
     errors = np.empty((trials, 3))
     for trial in range(trials):
-        drawn = law.draw(rng)
-        release = drawn.sample(point.n, rng).x.mean(axis=0) + noise * rng.standard_normal(law.d)
+        drawn_law = law.draw(rng)
+        release = drawn_law.sample(point.n, rng).x.mean(axis=0) + noise * rng.standard_normal(law.d)
         for column, factor in enumerate((1.0, share, 0.0)):
-            errors[trial, column] = np.linalg.norm(factor * release - drawn.mean)
+            errors[trial, column] = np.linalg.norm(factor * release - drawn_law.mean)
     return errors.mean(axis=0)
 
 
-def check_tuned(at, trials: int) -> None:
+def check_tuned(sizes, trials: int) -> None:
     """A release tuned to the spikes is near what tracing proves."""
-    point = instance(at)
+    point = instance(sizes)
     row = bound("lower.mean.approx-tracing")
     value = row.value(bound_setting(point, row))
     assert row.failures(bound_setting(point, row)) == ()
     errors = tuned_errors(point, trials)
     assert errors.min() > value
-    assert errors.min() <= value * near(point.p)
+    assert errors.min() <= value * ratio_near(point.p)
 
 
 QUICK = tuple(m for m in PRIVATE if m != "mean.iterative")
 
 
-@pytest.mark.parametrize("at", [SETTINGS[2], SETTINGS[7], SETTINGS[8]])
-def test_on_the_tracing_instance_methods_are_above_their_bounds(at):
-    check_tracing(at, QUICK, trials=20)
-    check_tuned(at, trials=60)
+@pytest.mark.parametrize("sizes", [SETTINGS[2], SETTINGS[7], SETTINGS[8]])
+def test_on_the_tracing_instance_methods_are_above_their_bounds(sizes):
+    check_tracing(sizes, QUICK, trials=20)
+    check_tuned(sizes, trials=60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", SETTINGS)
-def test_on_the_tracing_instance_they_are_at_ten_settings(at):
-    check_tracing(at, QUICK, trials=100)
-    check_tuned(at, trials=300)
+@pytest.mark.parametrize("sizes", SETTINGS)
+def test_on_the_tracing_instance_they_are_at_ten_settings(sizes):
+    check_tracing(sizes, QUICK, trials=100)
+    check_tuned(sizes, trials=300)

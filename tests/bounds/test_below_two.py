@@ -82,7 +82,7 @@ def clipped_norms(n, d, p, mean_bound, radius, noise):
     return math.sqrt(d * (radius + mean_bound) ** (2 - p) / n + bias**2 + noise * radius**2)
 
 
-def least(value, low):
+def least_value(value, low):
     """Return the level above `low` at which a value is least, and that value."""
     grid = low + np.geomspace(1e-4, 1e9, 600)
     place = int(np.argmin([value(x) for x in grid]))
@@ -142,9 +142,9 @@ def wrong_signs(t, d):
 )
 @each("sizes, values", TABLE)
 def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
-    n, d, p, rho, epsilon, far = sizes
+    n, d, p, rho, epsilon, mean_norm = sizes
     sample, coordinates, level, pure, norms = values[:5]
-    cdp, pure_setting = at_both(n, d, p, rho, epsilon, far)
+    cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
     mean_error = (d * (1 + 2 ** (2 - p) * (n - 1))) ** (1 / p) / n
     assert bound("upper.mean.sample-below-two").value(cdp) == pytest.approx(sample, rel=5e-6)
     assert sample_mean_error(n, d, p) == pytest.approx(mean_error, rel=1e-12)
@@ -153,14 +153,16 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
         ("cwme-pure", pure_setting, pure, clipped_coordinates, 8 * d**3 / (epsilon * n) ** 2),
         ("clipped", cdp, norms, clipped_norms, 2 * d / (rho * n**2)),
     )
-    for name, at, printed, formula, noise in cases:
-        best, value = least(lambda x, f=formula, e=noise: f(n, d, p, far, x, e), far)
-        at_best = bound(f"upper.mean.{name}-below-two").value(at)
+    for name, setting, printed, formula, noise in cases:
+        best, value = least_value(
+            lambda x, f=formula, e=noise: f(n, d, p, mean_norm, x, e), mean_norm
+        )
+        at_best = bound(f"upper.mean.{name}-below-two").value(setting)
         assert at_best == pytest.approx(printed, rel=5e-6), name
         assert at_best == pytest.approx(value, rel=1e-7), name
         # The method takes that level, so that its run has the same bound.
-        run = bound(f"upper.mean.{name}-below-two-run").value(at)
-        assert run == pytest.approx(min(value, 2 * far), rel=1e-7), name
+        run = bound(f"upper.mean.{name}-below-two-run").value(setting)
+        assert run == pytest.approx(min(value, 2 * mean_norm), rel=1e-7), name
         if name == "cwme-cdp":
             assert best == pytest.approx(level, rel=1e-4)
 
@@ -168,9 +170,9 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 @second_implementation_of("lower.mean.unseen", "lower.mean.unseen-squared")
 @each("sizes, values", TABLE)
 def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
-    n, d, p, rho, epsilon, far = sizes
+    n, d, p, rho, epsilon, mean_norm = sizes
     unseen, zcdp, squared, pure = values[5:]
-    cdp, pure_setting = at_both(n, d, p, rho, epsilon, far)
+    cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
 
     def without_privacy(q):
         return math.sqrt(d) * spike_size(q, p) * (1 - q) ** n
@@ -193,22 +195,22 @@ def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
         ("unseen", cdp, unseen, without_privacy),
         ("hypercube-cdp-squared", cdp, squared, in_squares),
     )
-    for name, at, printed, formula in cases:
-        value = bound(f"lower.mean.{name}").value(at)
+    for name, setting, printed, formula in cases:
+        value = bound(f"lower.mean.{name}").value(setting)
         assert value == pytest.approx(printed, rel=5e-6), name
-        assert value == pytest.approx(over_spikes(formula, p, d, far), rel=1e-6), name
+        assert value == pytest.approx(over_spikes(formula, p, d, mean_norm), rel=1e-6), name
     # These two are slow: one probability each, near the best one.
-    for name, at, printed, formula in (
+    for name, setting, printed, formula in (
         ("hypercube-cdp", cdp, zcdp, entropy),
         ("hypercube-pure", pure_setting, pure, group_privacy),
     ):
         row_bound = bound(f"lower.mean.{name}")
-        assert row_bound.value(at) == pytest.approx(printed, rel=5e-6), name
+        assert row_bound.value(setting) == pytest.approx(printed, rel=5e-6), name
         q = 0.5 * math.sqrt(d / rho) / n if name == "hypercube-cdp" else d / (epsilon * n) / 2
-        fixed = replace(at, spike_probability=q)
+        fixed = replace(setting, spike_probability=q)
         assert row_bound.value(fixed) == pytest.approx(formula(q), rel=1e-6), name
     in_square = bound("lower.mean.unseen-squared").value(cdp)
-    square = over_spikes(lambda q: d * spike_size(q, p) ** 2 * (1 - q) ** n, p, d, far)
+    square = over_spikes(lambda q: d * spike_size(q, p) ** 2 * (1 - q) ** n, p, d, mean_norm)
     assert in_square == pytest.approx(square, rel=1e-6)
 
 
@@ -218,14 +220,14 @@ def test_unseen_spikes_bound_linear_and_quadratic_risks(p):
     n, d = 2000, 5
     for problem, name in (("linear", "lower.sco.unseen"), ("quadratic", "lower.sco-strong.unseen")):
         point = Scenario(problem=problem, methods=(), n=n, d=d, p=p).validate()
-        known = point.setting.constants
-        radius, far = known.diameter / 2, known.mean_gradient_bound
+        constants = point.setting.constants
+        radius, mean_norm = constants.diameter / 2, constants.mean_gradient_bound
         if problem == "linear":
             value = radius * over_spikes(
-                lambda q: math.sqrt(d) * spike_size(q, p) * (1 - q) ** n, p, d, far
+                lambda q: math.sqrt(d) * spike_size(q, p) * (1 - q) ** n, p, d, mean_norm
             )
         else:
-            cap = min(radius, far - radius)
+            cap = min(radius, mean_norm - radius)
             value = 0.5 * over_spikes(lambda q: d * spike_size(q, p) ** 2 * (1 - q) ** n, p, d, cap)
         assert bound(name).value(point.setting) == pytest.approx(value, rel=1e-6), problem
 
@@ -234,26 +236,26 @@ def test_unseen_spikes_bound_linear_and_quadratic_risks(p):
 def test_unseen_spikes_are_above_their_closed_form(p):
     a = 1 - 1 / p
     for n, d in ((100, 1), (10_000, 20)):
-        at = make_setting(n, d, p, mean_bound=math.inf)
+        setting = make_setting(n, d, p, mean_bound=math.inf)
         closed = 2 ** (1 - 2 / p) * (a / math.e) ** a * math.sqrt(d) * (n + a) ** -a
-        value = bound("lower.mean.unseen").value(at)
+        value = bound("lower.mean.unseen").value(setting)
         assert closed <= value <= sample_mean_error(n, d, p)
 
 
 @each("p", (1.05, 1.2, 1.5, 1.9))
 def test_the_largest_spike_probability_keeps_the_mean_within_its_bound(p):
     for weight in (1, 5, 20):
-        for far in (1e-4, 0.1, 0.9, 3.0, 10.0):
-            q = largest_probability(weight, p, far)
+        for mean_norm in (1e-4, 0.1, 0.9, 3.0, 10.0):
+            q = largest_probability(weight, p, mean_norm)
             size = spike_size(q, p) * math.sqrt(weight)
-            assert size <= far * (1 + 1e-9)
-            assert q == 1.0 or size == pytest.approx(far, rel=1e-8)
+            assert size <= mean_norm * (1 + 1e-9)
+            assert q == 1.0 or size == pytest.approx(mean_norm, rel=1e-8)
             assert mean_scale(q, p) == pytest.approx(spike_size(q, p), rel=1e-12)
             squares = mean_power(np.array([q]), p, 2)
             assert float(squares[0]) == pytest.approx(spike_size(q, p) ** 2, rel=1e-12)
 
 
-def fresh_batches(n, d, p, rho, far, radius_of_set, moments, scale):
+def fresh_batches(n, d, p, rho, mean_norm, radius_of_set, moments, scale):
     """Return the least bound of section 3, by a plain search over steps and radii; a ball."""
     best = math.inf
     for steps in sorted({int(x) for x in np.geomspace(1, n, 40)}):
@@ -261,20 +263,20 @@ def fresh_batches(n, d, p, rho, far, radius_of_set, moments, scale):
 
         def risk(radius, size=size, steps=steps):
             if moments == "coordinate":
-                bias = kappa(p) * d * scale**p * max(radius - far, 1e-300) ** (1 - p)
-                bias = min(bias, d ** (1 / p) * scale + far)
-                slope = min(far + bias, radius)
-                spread = d * scale**p * min(radius + far, 2 * radius) ** (2 - p)
+                bias = kappa(p) * d * scale**p * max(radius - mean_norm, 1e-300) ** (1 - p)
+                bias = min(bias, d ** (1 / p) * scale + mean_norm)
+                slope = min(mean_norm + bias, radius)
+                spread = d * scale**p * min(radius + mean_norm, 2 * radius) ** (2 - p)
             else:
                 bias = min(kappa(p) * d ** (1 - 1 / p) * scale**p * radius ** (1 - p), scale)
-                slope = min(scale, far + bias, radius)
+                slope = min(scale, mean_norm + bias, radius)
                 spread = d * scale**p * radius ** (2 - p)
             variance = min(spread, radius**2) / size
             noise = 2 * d * radius**2 / (rho * size**2)
             pull = math.sqrt(slope**2 + variance + noise)
             return radius_of_set * pull / math.sqrt(steps) + 2 * radius_of_set * bias
 
-        best = min(best, least(risk, 0.0)[1])
+        best = min(best, least_value(risk, 0.0)[1])
     return best
 
 
@@ -284,12 +286,12 @@ def test_fresh_batches_have_the_values_of_a_second_implementation(p):
     for problem in ("linear", "quadratic"):
         point = Scenario(problem=problem, n=3000, d=4, p=p, methods=(), delta=None, epsilon=None)
         point = replace(point, rho=0.3).validate()
-        known = point.setting.constants
+        constants = point.setting.constants
         for moments, scale, slug in (
             ("coordinate", 1.0, "upper.sco.fresh-batches-coordinate"),
-            ("directional", known.directional_moment, "upper.sco.fresh-batches"),
+            ("directional", constants.directional_moment, "upper.sco.fresh-batches"),
         ):
-            sizes = 3000, 4, p, 0.3, known.mean_gradient_bound, known.diameter / 2
+            sizes = 3000, 4, p, 0.3, constants.mean_gradient_bound, constants.diameter / 2
             value = fresh_batches(*sizes, moments, scale)
             row = bound(slug)
             assert not row.failures(point.setting)
@@ -310,26 +312,26 @@ def test_descent_is_not_above_the_table_of_its_plainer_form():
                 pull += 2 * d * radius**2 / (rho * size**2)
                 return math.sqrt(pull / steps) + 2 * bias
 
-            best = min(best, least(risk, 1.0)[1])
+            best = min(best, least_value(risk, 1.0)[1])
         assert best == pytest.approx(printed, rel=5e-6)
-        ours = fresh_batches(n, d, p, rho, 1.0, 1.0, "coordinate", 1.0)
-        assert ours <= best * (1 + 1e-9)
+        plain_value = fresh_batches(n, d, p, rho, 1.0, 1.0, "coordinate", 1.0)
+        assert plain_value <= best * (1 + 1e-9)
 
 
 @each("p", (1.2, 1.5, 1.9))
 def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_two(p):
     row = bound("upper.mean.adaptive-expected")
-    at = replace(make_setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
-    mean = AdaptiveClipping(mode="single").plan(at).statistic
+    setting = replace(make_setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
+    mean = AdaptiveClipping(mode="single").plan(setting).statistic
     assert mean.centre is None and mean.inner_rho == 0
-    n, d = at.n, at.d
+    n, d = setting.n, setting.d
     reach = d ** (1 / p) + 1.0
     crowd = 2 / mean.epsilon * (2 * math.log(n) + 2.71)
-    far = min(1.0, (2 * mean.target + crowd) / n + (reach / mean.top_radius) ** p)
+    share_beyond = min(1.0, (2 * mean.target + crowd) / n + (reach / mean.top_radius) ** p)
     noise = 2.11 * math.sqrt(2 * d / mean.release_rho) / n
-    value = (d * (1 + 2 ** (2 - p) * (n - 1))) ** (1 / p) / n + reach * far ** (1 - 1 / p)
+    value = (d * (1 + 2 ** (2 - p) * (n - 1))) ** (1 / p) / n + reach * share_beyond ** (1 - 1 / p)
     value += noise * (reach * (n / mean.target) ** (1 / p) + mean.top_radius / n)
-    assert row.value(at) == pytest.approx(min(2.0, value), rel=1e-9)
+    assert row.value(setting) == pytest.approx(min(2.0, value), rel=1e-9)
 
 
 # --- wrong forms, which must not be what is evaluated --------------------------------------------
@@ -344,9 +346,9 @@ def test_the_norm_bound_counts_every_coordinate_and_not_the_power_mean():
     probability = 1e-4  # Each coordinate has its own spike.
     size = probability ** (-1 / p)
     radius = 0.3 * size
-    lost = d * probability * (size - radius)  # E(|X| - R)_+, an upper bound on the bias
-    assert lost > kappa(p) * d ** (p / 2) * radius ** (1 - p) > 0
-    assert lost <= kappa(p) * d * radius ** (1 - p)
+    bias_bound = d * probability * (size - radius)  # E(|X| - R)_+, an upper bound on the bias
+    assert bias_bound > kappa(p) * d ** (p / 2) * radius ** (1 - p) > 0
+    assert bias_bound <= kappa(p) * d * radius ** (1 - p)
     assert wrong < bias
 
 

@@ -104,10 +104,15 @@ def check_bounds(point: Scenario, seed: int) -> None:
             # The rows for p below 2 hold at 2 as well.
             if row.failures(free) and not (row.has_scope and point.p == 2):
                 continue
-            least = row.value(free) ** power
+            smallest_value = row.value(free) ** power
             for card, value in lowers:
                 if binds(card.privacy, row.card.privacy, point):
-                    assert value <= least * (1 + 1e-9), (card.slug, row.card.slug, value, least)
+                    assert value <= smallest_value * (1 + 1e-9), (
+                        card.slug,
+                        row.card.slug,
+                        value,
+                        smallest_value,
+                    )
 
 
 def errors_of(point: Scenario, slug: str, seed: int) -> np.ndarray:
@@ -140,26 +145,38 @@ def check_runs(point: Scenario, seed: int) -> None:
             if not is_proven(row, card.kind, quantity):
                 continue
             if card.kind == "lower":
-                own = (card.instance, card.instance_problem) == (point.distribution, point.problem)
-                if not own or not binds(card.privacy, notion, point) or not is_asked(row, seed):
+                is_own_instance = (card.instance, card.instance_problem) == (
+                    point.distribution,
+                    point.problem,
+                )
+                if (
+                    not is_own_instance
+                    or not binds(card.privacy, notion, point)
+                    or not is_asked(row, seed)
+                ):
                     continue
                 # Where a sample without a spike is rare, so few trials do not see it.
                 q = point.setting.spike_probability or 0.0
                 if card.privacy == "none" and (1 - q) ** point.n < 0.2:
                     continue
                 if not row.failures(point.setting):
-                    least = row.value(point.setting)
-                    assert errors.mean() + spare >= least, (slug, card.slug, errors.mean(), least)
+                    lower_value = row.value(point.setting)
+                    assert errors.mean() + spare >= lower_value, (
+                        slug,
+                        card.slug,
+                        errors.mean(),
+                        lower_value,
+                    )
             elif card.method == slug and row.parameters == "run":
                 free = replace(point.setting, spike_probability=None)
                 if row.failures(free) and not (row.has_scope and point.p == 2):
                     continue
-                most = row.value(free)
+                upper_value = row.value(free)
                 # The sample mean has no mean square: what is cut off at thrice the bound has one,
                 # and no larger mean.
-                cut = np.minimum(errors, 3 * most)
+                cut = np.minimum(errors, 3 * upper_value)
                 room = 6 * float(cut.std(ddof=1)) / math.sqrt(TRIALS)
-                assert cut.mean() - room <= most, (slug, card.slug, cut.mean(), most)
+                assert cut.mean() - room <= upper_value, (slug, card.slug, cut.mean(), upper_value)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ def test_log_pmf_agrees_with_exact_fractions(n, p):
     counts = np.arange(n + 1, dtype=float)
     exact = np.array(pmf(n, p))
     usable = exact > 1e-280
-    got = np.exp(log_pmf(counts, n, np.array([p])))
-    assert np.allclose(got[usable], exact[usable], rtol=1e-12)
+    probabilities = np.exp(log_pmf(counts, n, np.array([p])))
+    assert np.allclose(probabilities[usable], exact[usable], rtol=1e-12)
 
 
 def test_log_pmf_agrees_with_big_integers_where_log_factorials_cancel():
@@ -32,11 +32,17 @@ def test_log_pmf_agrees_with_big_integers_where_log_factorials_cancel():
 @pytest.mark.parametrize("fine", [False, True])
 def test_expectations_of_powers_are_exact_at_a_billion_records(p, fine):
     n = 10**9
-    first, second = n * p, n * p * (1 - p) + (n * p) ** 2
-    at = np.array([p])
-    assert expectation(lambda b: np.ones_like(b), n, at, fine=fine)[0] == pytest.approx(1, rel=1e-9)
-    assert expectation(lambda b: b, n, at, fine=fine)[0] == pytest.approx(first, rel=1e-9)
-    assert expectation(lambda b: b * b, n, at, fine=fine)[0] == pytest.approx(second, rel=1e-9)
+    first_moment, second_moment = n * p, n * p * (1 - p) + (n * p) ** 2
+    probability = np.array([p])
+    assert expectation(lambda b: np.ones_like(b), n, probability, fine=fine)[0] == pytest.approx(
+        1, rel=1e-9
+    )
+    assert expectation(lambda b: b, n, probability, fine=fine)[0] == pytest.approx(
+        first_moment, rel=1e-9
+    )
+    assert expectation(lambda b: b * b, n, probability, fine=fine)[0] == pytest.approx(
+        second_moment, rel=1e-9
+    )
 
 
 def test_expectation_is_f_at_the_ends_of_the_range_of_p():

@@ -28,38 +28,38 @@ RUNS = [
 ]
 
 
-def planned(bound: Bound, at: Setting, **fields: str) -> Plan:
+def planned(bound: Bound, setting: Setting, **fields: str) -> Plan:
     assert isinstance(bound.evaluate, AtPlan)
-    return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(at))  # type: ignore[type-var]
+    return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(setting))  # type: ignore[type-var]
 
 
 def drowned(bound: Bound) -> Setting:
     """Return a setting with noise that is far larger than the ball, of radius 0.25."""
-    (at,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
+    (setting,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
     known = replace(
-        at.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
+        setting.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
     )
     order = 1.5 if bound.has_scope else 3.0
-    at = replace(at, n=400, d=3, moment_order=order, constants=known)
+    setting = replace(setting, n=400, d=3, moment_order=order, constants=known)
     if bound.card.level == "user":
-        at = replace(at, m=3)
+        setting = replace(setting, m=3)
     if bound.card.privacy == "pure":
-        return replace(at, budget=PureDP(epsilon=0.01))
-    least = replace(at, budget=ZCDP(rho=1e-4))
+        return replace(setting, budget=PureDP(epsilon=0.01))
+    smallest = replace(setting, budget=ZCDP(rho=1e-4))
     # A method that looks at its records first does so only where the budget suffices for that.
-    return replace(at, budget=ZCDP(rho=0.05)) if bound.failures(least) else least
+    return replace(setting, budget=ZCDP(rho=0.05)) if bound.failures(smallest) else smallest
 
 
-def is_proven(bound: Bound, at: Setting) -> bool:
-    return not bound.failures(at) and math.isfinite(bound.value(at))
+def is_proven(bound: Bound, setting: Setting) -> bool:
+    return not bound.failures(setting) and math.isfinite(bound.value(setting))
 
 
 @pytest.mark.parametrize("bound", RUNS, ids=lambda b: b.card.slug)
 def test_where_noise_is_all_a_bound_is_the_diameter_of_the_ball(bound: Bound) -> None:
-    at = drowned(bound)
-    assert not bound.failures(at)
-    assert bound.value(at) == pytest.approx(0.5, rel=1e-12)
-    assert bound.value(replace(at, n=10**7)) < 0.3, "the smaller one of the two"
+    setting = drowned(bound)
+    assert not bound.failures(setting)
+    assert bound.value(setting) == pytest.approx(0.5, rel=1e-12)
+    assert bound.value(replace(setting, n=10**7)) < 0.3, "the smaller one of the two"
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_an_answer_that_is_not_projected_is_not_said_to_be_in_the_ball(bound: Bo
 def small_settings(count: int, seed: int) -> Iterator[Setting]:
     """Yield settings of few records and small balls, where a plan changes its radius."""
     source = random.Random(seed)
-    for at in test_mean_bounds.random_settings(count, seed, ("zcdp", "approx")):
-        known, radius = at.constants, 10 ** source.uniform(-2, 0)
-        scale = known.coordinate_moment ** (1 / at.moment_order)
-        central = scale * 10 ** source.uniform(-0.2, 0.5 * math.log10(at.d) + 0.2)
+    for setting in test_mean_bounds.random_settings(count, seed, ("zcdp", "approx")):
+        known, radius = setting.constants, 10 ** source.uniform(-2, 0)
+        scale = known.coordinate_moment ** (1 / setting.moment_order)
+        central = scale * 10 ** source.uniform(-0.2, 0.5 * math.log10(setting.d) + 0.2)
         known = replace(known, mean_gradient_bound=radius, directional_moment=central + radius)
-        yield replace(at, n=int(10 ** source.uniform(0.3, 4)), constants=known)
+        yield replace(setting, n=int(10 ** source.uniform(0.3, 4)), constants=known)
 
 
 # At a change of the radius the predicted errors are equal, which know nothing of the directional
@@ -102,14 +102,22 @@ AT_A_CHANGE = {"upper.mean.clipped-run": 1.2}
 def test_bounds_on_runs_fall_at_small_sizes_and_budgets_too(part: int) -> None:
     """Without the ball a bound rises 3.5 times here, where a plan changes its radius."""
     checked = 0
-    for at in list(small_settings(600, 21))[part::4]:
+    for setting in list(small_settings(600, 21))[part::4]:
         for bound in RUNS:
-            if bound.card.level == "user" or not is_proven(bound, at):
+            if bound.card.level == "user" or not is_proven(bound, setting):
                 continue
-            most = max(RISES.get(bound.card.slug, 1 + 1e-9), AT_A_CHANGE.get(bound.card.slug, 0.0))
-            more = [replace(at, n=math.ceil(1.4 * at.n)), replace(at, n=2 * at.n)]
-            for changed in (*more, replace(at, budget=larger(at.budget))):
+            largest = max(
+                RISES.get(bound.card.slug, 1 + 1e-9), AT_A_CHANGE.get(bound.card.slug, 0.0)
+            )
+            more = [
+                replace(setting, n=math.ceil(1.4 * setting.n)),
+                replace(setting, n=2 * setting.n),
+            ]
+            for changed in (*more, replace(setting, budget=larger(setting.budget))):
                 if is_proven(bound, changed):
-                    assert bound.value(changed) <= most * bound.value(at), (bound.card.slug, at)
+                    assert bound.value(changed) <= largest * bound.value(setting), (
+                        bound.card.slug,
+                        setting,
+                    )
                     checked += 1
     assert checked > 500

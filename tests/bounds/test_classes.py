@@ -53,33 +53,33 @@ def settings(problem: str, geometry: str) -> tuple[Setting, ...]:
     return tuple(at.setting for at in made)
 
 
-def foreign(setting: Setting, which: Bound) -> Setting:
+def foreign(setting: Setting, bound_row: Bound) -> Setting:
     """Return the setting with the constants changed that are not of the bound's class of laws."""
-    others = set(MOMENTS) - set(which.card.laws.constants)
+    others = set(MOMENTS) - set(bound_row.card.laws.constants)
     changed = {name: 0.8 * getattr(setting.constants, name) for name in others}
     return replace(setting, constants=replace(setting.constants, **changed))
 
 
-@each("which", BOUNDS, ids=lambda which: which.card.slug)
-def test_a_bound_is_made_of_the_constants_of_its_class_of_laws(which: Bound) -> None:
+@each("bound_row", BOUNDS, ids=lambda bound_row: bound_row.card.slug)
+def test_a_bound_is_made_of_the_constants_of_its_class_of_laws(bound_row: Bound) -> None:
     """Naming another class than that of its constants is found."""
-    known = which.card.problems
+    known = bound_row.card.problems
     for problem in dict.fromkeys((*known[:2], known[-1])):
-        for setting in settings(problem, which.card.geometry):
-            before, after = values(which, setting, foreign(setting, which))
+        for setting in settings(problem, bound_row.card.geometry):
+            before, after = values(bound_row, setting, foreign(setting, bound_row))
             assert before == pytest.approx(after, rel=1e-9), problem
 
 
-def values(which: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
+def values(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
     """Return a bound at two settings; one on a run of the same run, whose plan may look at all."""
-    if not isinstance(which.evaluate, AtPlan):
-        return which.value(setting), which.value(changed)
+    if not isinstance(bound_row.evaluate, AtPlan):
+        return bound_row.value(setting), bound_row.value(changed)
     try:
-        plan = which.evaluate.method.plan(which.setting_of_statement(setting))
+        plan = bound_row.evaluate.method.plan(bound_row.setting_of_statement(setting))
     except NotApplicable:
         return math.inf, math.inf
-    moved = replace(plan, setting=which.setting_of_statement(changed))
-    return which.value(setting, plan), which.value(changed, moved)
+    moved = replace(plan, setting=bound_row.setting_of_statement(changed))
+    return bound_row.value(setting, plan), bound_row.value(changed, moved)
 
 
 def test_the_classes_are_those_of_the_papers() -> None:

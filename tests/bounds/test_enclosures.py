@@ -183,8 +183,13 @@ def sampling_signs(setting: Setting) -> arb:
 
     def overlap(theta: float) -> float:
         delta = theta / (1 - theta)
-        up, down = binom.pmf(counts, n, (1 + delta) / 2), binom.pmf(counts, n, (1 - delta) / 2)
-        return min(1.0, float((2 * up * down / np.maximum(up + down, 1e-300)).sum()))
+        upward, downward = (
+            binom.pmf(counts, n, (1 + delta) / 2),
+            binom.pmf(counts, n, (1 - delta) / 2),
+        )
+        return min(
+            1.0, float((2 * upward * downward / np.maximum(upward + downward, 1e-300)).sum())
+        )
 
     def value(theta: float) -> float:
         total = overlap(theta)

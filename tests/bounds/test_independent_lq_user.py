@@ -66,10 +66,10 @@ def clones(local, n, epsilon):
     if epsilon >= local:
         return 0.0
     a = 1 / (1 + math.exp(-local))
-    first, second = a - math.exp(epsilon) * (1 - a), math.exp(epsilon) * a - (1 - a)
+    first_value, second_value = a - math.exp(epsilon) * (1 - a), math.exp(epsilon) * a - (1 - a)
     c = np.arange(n)
-    start = np.floor((c + 1) * second / (first + second)) + 1
-    inner = first * binom.sf(start - 2, c, 0.5) - second * binom.sf(start - 1, c, 0.5)
+    start = np.floor((c + 1) * second_value / (first_value + second_value)) + 1
+    inner = first_value * binom.sf(start - 2, c, 0.5) - second_value * binom.sf(start - 1, c, 0.5)
     return float(binom.pmf(c, n - 1, math.exp(-local)) @ np.maximum(inner, 0))
 
 
@@ -256,23 +256,25 @@ SEEDS = range(5)
 )
 @pytest.mark.parametrize("seed", SEEDS)
 def test_regularised_mirror_descent(seed):
-    at = Case(seed, SMALL)
+    scenario = Case(seed, SMALL)
     steps = np.unique(np.round(np.exp(np.linspace(0, math.log(2000), 80))))[:, None]
-    weights = at.L / at.radius * np.exp(np.linspace(-math.log(at.n), 5, 500))
+    weights = scenario.L / scenario.radius * np.exp(np.linspace(-math.log(scenario.n), 5, 500))
     for slug, noise, allowed in (
         ("explicit", "gaussian", gaussian_rho),
         ("generalized", "shaped", concentrated_rho),
     ):
-        energy = at.energy(noise, smooth=False) / allowed(at.epsilon, at.delta)
-        least = np.min(at.b3(steps, weights, energy * (2 * at.L / at.n) ** 2))
-        value = row(f"regularized-mirror-descent-{slug}").value(at.setting)
-        assert least * 0.998 < value < least * 1.0005
-    x = at.n * at.epsilon * math.sqrt(at.printed / at.size)
+        energy = scenario.energy(noise, smooth=False) / allowed(scenario.epsilon, scenario.delta)
+        smallest = np.min(scenario.b3(steps, weights, energy * (2 * scenario.L / scenario.n) ** 2))
+        value = row(f"regularized-mirror-descent-{slug}").value(scenario.setting)
+        assert smallest * 0.998 < value < smallest * 1.0005
+    x = scenario.n * scenario.epsilon * math.sqrt(scenario.printed / scenario.size)
     count = max(1, round(x**0.4))
-    weight = 4 * at.sample_beta / count * math.log2(at.n / count)
-    energy = 64 * at.L**2 * at.printed * at.size / (at.n * at.epsilon) ** 2
-    value = row("regularized-mirror-descent-paper").value(at.setting)
-    assert value == pytest.approx(float(at.b3(count, weight, energy)), rel=1e-9)
+    weight = 4 * scenario.sample_beta / count * math.log2(scenario.n / count)
+    energy = (
+        64 * scenario.L**2 * scenario.printed * scenario.size / (scenario.n * scenario.epsilon) ** 2
+    )
+    value = row("regularized-mirror-descent-paper").value(scenario.setting)
+    assert value == pytest.approx(float(scenario.b3(count, weight, energy)), rel=1e-9)
 
 
 @second_implementation_of(
@@ -285,15 +287,19 @@ def test_regularised_mirror_descent(seed):
 )
 @pytest.mark.parametrize("seed", SEEDS)
 def test_truncated_mirror_descent(seed):
-    at = Case(100 + seed, SMALL, lipschitz=seed % 2 == 0)
+    scenario = Case(100 + seed, SMALL, lipschitz=seed % 2 == 0)
     for method, orders in (("batched", ("batch",)), ("shuffled", ("batch", "record"))):
         for slug, noise in (("explicit", "gaussian"), ("generalized", "shaped")):
-            value = row(f"{method}-mirror-descent-{slug}").value(at.setting)
-            least = at.least_b4(noise, orders)
+            value = row(f"{method}-mirror-descent-{slug}").value(scenario.setting)
+            smallest = scenario.least_b4(noise, orders)
             # Where the bound is above the trivial G M, its valleys are many, and none matters.
-            assert least * 0.97 < value < least * (1.001 if least < at.G * at.M else 1.05), slug
-        value = row(f"{method}-mirror-descent-paper").value(at.setting)
-        assert value == pytest.approx(at.printed_b4(orders), rel=1e-6)
+            assert (
+                smallest * 0.97
+                < value
+                < smallest * (1.001 if smallest < scenario.G * scenario.M else 1.05)
+            ), slug
+        value = row(f"{method}-mirror-descent-paper").value(scenario.setting)
+        assert value == pytest.approx(scenario.printed_b4(orders), rel=1e-6)
 
 
 @second_implementation_of(
@@ -303,45 +309,47 @@ def test_truncated_mirror_descent(seed):
 )
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_methods_for_q_from_two_on(seed):
-    at = Case(200 + seed, LARGE)
-    least = at.least_b4("gaussian", ("batch", "record"))
-    value = row("euclidean-reduction-explicit").value(at.setting)
-    assert least * 0.97 < value < least * (1.001 if least < at.G * at.M else 1.05)
-    factor = 2 / gaussian_ratio(at.epsilon, at.delta)
-    count = int(math.log2(at.n))
+    scenario = Case(200 + seed, LARGE)
+    smallest = scenario.least_b4("gaussian", ("batch", "record"))
+    value = row("euclidean-reduction-explicit").value(scenario.setting)
+    assert (
+        smallest * 0.97 < value < smallest * (1.001 if smallest < scenario.G * scenario.M else 1.05)
+    )
+    factor = 2 / gaussian_ratio(scenario.epsilon, scenario.delta)
+    count = int(math.log2(scenario.n))
 
     def b3_prime(step):
-        total = at.reach**2 / (2 * step / 4 * (at.n // 2))
+        total = scenario.reach**2 / (2 * step / 4 * (scenario.n // 2))
         for i in range(1, count + 1):
-            total += 4.0**-i * step * at.L**2 / 2
+            total += 4.0**-i * step * scenario.L**2 / 2
             if i > 1:
-                noise = factor * at.L * 4.0 ** (1 - i) * step
-                total += at.d * noise**2 / (2 * 4.0**-i * step * (at.n // 2**i))
-        return total + at.L * math.sqrt(at.d) * factor * at.L * 4.0**-count * step
+                noise = factor * scenario.L * 4.0 ** (1 - i) * step
+                total += scenario.d * noise**2 / (2 * 4.0**-i * step * (scenario.n // 2**i))
+        return total + scenario.L * math.sqrt(scenario.d) * factor * scenario.L * 4.0**-count * step
 
-    largest = 8 / at.sample_beta
-    least = np.min(b3_prime(np.minimum(np.exp(np.linspace(-25, 5, 10_001)), largest)))
-    value = row("phased-sgd-explicit").value(at.setting)
-    assert value == pytest.approx(float(least), rel=1e-5)
-    free = min(1 / math.sqrt(at.n), 1 / (factor * math.sqrt(at.d))) / at.L
+    largest = 8 / scenario.sample_beta
+    smallest = np.min(b3_prime(np.minimum(np.exp(np.linspace(-25, 5, 10_001)), largest)))
+    value = row("phased-sgd-explicit").value(scenario.setting)
+    assert value == pytest.approx(float(smallest), rel=1e-5)
+    free = min(1 / math.sqrt(scenario.n), 1 / (factor * math.sqrt(scenario.d))) / scenario.L
     bound = row("phased-sgd-free")
     if free <= largest:
-        assert bound.value(at.setting) == pytest.approx(b3_prime(free), rel=1e-9)
-        assert bound.failures(at.setting) == ()
+        assert bound.value(scenario.setting) == pytest.approx(b3_prime(free), rel=1e-9)
+        assert bound.failures(scenario.setting) == ()
     else:
-        assert math.isinf(bound.value(at.setting))
-        assert "at most 2/beta" in " ".join(bound.failures(at.setting))
+        assert math.isinf(bound.value(scenario.setting))
+        assert "at most 2/beta" in " ".join(bound.failures(scenario.setting))
 
 
 @second_implementation_of("upper.lp.noisy-mirror-descent-explicit")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noisy_mirror_descent(seed):
-    at = Case(300 + seed, SMALL + LARGE)
-    rho = record_rho(at.n, at.epsilon, at.delta, gaussian_rho)
-    noise = at.energy("gaussian", smooth=True) * 4 * at.L**2 / rho
-    square = min(at.kappa * at.L**2 + noise, (at.L + math.sqrt(noise)) ** 2)
-    expected = at.radius * math.sqrt(at.kappa * square / (at.n // 2 + 1))
-    value = row("noisy-mirror-descent-explicit").value(at.setting)
+    scenario = Case(300 + seed, SMALL + LARGE)
+    rho = record_rho(scenario.n, scenario.epsilon, scenario.delta, gaussian_rho)
+    noise = scenario.energy("gaussian", smooth=True) * 4 * scenario.L**2 / rho
+    square = min(scenario.kappa * scenario.L**2 + noise, (scenario.L + math.sqrt(noise)) ** 2)
+    expected = scenario.radius * math.sqrt(scenario.kappa * square / (scenario.n // 2 + 1))
+    value = row("noisy-mirror-descent-explicit").value(scenario.setting)
     assert value == pytest.approx(expected, rel=1e-5)
 
 
@@ -374,12 +382,12 @@ def gap(at, weight, noise, total):
     start = at.lipschitz * reach - weight * reach**2 / 2
     while left > 0:
         loud = 32 * variance * 2 ** len(lengths) / (weight * start)
-        wanted = math.ceil(max(4 * math.sqrt(smooth / weight), loud))
-        if wanted > left:
+        expected = math.ceil(max(4 * math.sqrt(smooth / weight), loud))
+        if expected > left:
             lengths[-1:] = [left + sum(lengths[-1:])]
             break
-        lengths.append(wanted)
-        left -= wanted
+        lengths.append(expected)
+        left -= expected
     values = []
     for stages in (lengths, [total]):
         square = reach**2

@@ -59,8 +59,8 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
                 (float(((ratio - 1) * np.log(ratio)) @ weights), float((ratio * losses) @ weights))
             )
     information, risks = np.array(reached).T
-    least = curve(d, form)
-    assert np.all(risks >= least.value_at(information) * (1 - 1e-9))
+    smallest = curve(d, form)
+    assert np.all(risks >= smallest.value_at(information) * (1 - 1e-9))
     for kappa in np.linspace(0.05, 0.9, 6) * d:
         # Half of one channel and half of another: its information is the mean of theirs.
         beyond = np.flatnonzero(information > kappa)
@@ -69,7 +69,7 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
         for i in below:
             share = (kappa - information[i]) / (information[beyond] - information[i])
             best = np.minimum(best, risks[i] + share * (risks[beyond] - risks[i]))
-        bound = float(least.value_at(np.array([kappa]))[0])
+        bound = float(smallest.value_at(np.array([kappa]))[0])
         assert bound <= float(best.min()) * (1 + 1e-9)
         assert bound >= float(best.min()) - 0.01 * start
 
@@ -97,9 +97,11 @@ def test_no_channel_names_a_word_more_often_than_the_bound_on_a_chance(words: in
     closest = 0.0
     for law, kappa in channels(words, 60):
         named = float(law.max(axis=0).mean() * law.shape[1] / words)
-        most = float(chance(np.array(kappa), np.array(-math.log(words)), log_words=math.log(words)))
-        assert named <= most * (1 + 1e-6)
-        closest = max(closest, named / most)
+        largest = float(
+            chance(np.array(kappa), np.array(-math.log(words)), log_words=math.log(words))
+        )
+        assert named <= largest * (1 + 1e-6)
+        closest = max(closest, named / largest)
     assert closest > 0.8
 
 
@@ -112,8 +114,8 @@ def test_no_channel_beats_two_sided_information_in_naming_signs(words: int) -> N
         posterior = law / law.sum(axis=0)  # The posterior of a word, given an output.
         means = np.linalg.norm(posterior.T @ signs, axis=1)
         risk = math.sqrt(d) - float(law.sum(axis=0) @ means) / words
-        least = curve(d, "linear").value_at(np.array([kappa * (1 - 1 / words)]))
-        assert risk >= float(least[0]) * (1 - 1e-6)
+        smallest = curve(d, "linear").value_at(np.array([kappa * (1 - 1 / words)]))
+        assert risk >= float(smallest[0]) * (1 - 1e-6)
         assert risk >= float(distance.remaining(np.array([kappa]), d, "linear")[0])
 
 
@@ -122,12 +124,12 @@ def test_no_direction_has_more_signs_beyond_an_edge_than_the_bound_on_a_tail() -
     for d in (1, 2, 3, 5, 8):
         signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
         edges = np.linspace(1e-3, math.sqrt(d), 30)
-        most = np.exp(log_tail(d, edges))
+        largest = np.exp(log_tail(d, edges))
         for _ in range(200):
             u = rng.standard_normal(d) * rng.exponential(size=d) ** rng.integers(0, 4)
             sums = signs @ (u / np.linalg.norm(u))
             share = (sums[:, None] >= edges - 1e-12).mean(axis=0)
-            assert np.all(share <= most * (1 + 1e-9))
+            assert np.all(share <= largest * (1 + 1e-9))
         for t in np.linspace(0.05, math.sqrt(d) * 0.999, 10):
             balls = np.exp(log_ball(d, np.array([t])))[0]
             centres = signs * rng.uniform(0, 1, size=(len(signs), d))
@@ -207,23 +209,23 @@ def attack(seed: int, draws: int) -> dict[Form, float]:
         q = min(1.0, best * float(rng.choice([0.5, 1.0, 1.0, 2.0])))
         counts = rng.binomial(n, q, size=draws).astype(float)
         start = float(d) if form == "squared" else math.sqrt(d)
-        least, spread = start, 0.0
+        smallest, spread = start, 0.0
         answers = (
             *gaussian_answers(form, d, rho, counts, rng),
             *drawn_answers(form, d, rho, counts, rng),
         )
         for losses in answers:
             mean, error = float(losses.mean()), float(losses.std()) / math.sqrt(draws)
-            if mean + SIX * error < least + SIX * spread:
-                least, spread = mean, error
+            if mean + SIX * error < smallest + SIX * spread:
+                smallest, spread = mean, error
         theta = q ** ((2 if form == "squared" else 1) * (1 - 1 / order))
         bound = max(
             two_sided.two_sided(q, n, d, order, rho, form),
             fano_distance(q, n, d, order, rho, form),
         )
-        assert theta * (least + SIX * spread) >= bound * (1 - 1e-9), (seed, form)
+        assert theta * (smallest + SIX * spread) >= bound * (1 - 1e-9), (seed, form)
         if bound > 0:
-            ratios[form] = theta * least / bound
+            ratios[form] = theta * smallest / bound
     return ratios
 
 

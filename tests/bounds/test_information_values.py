@@ -77,7 +77,7 @@ def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
 
 # With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
 @each(
-    ("at", "form", "least", "most"),
+    ("at", "form", "smallest", "largest"),
     [
         (S1, "l2", 0.1154, 0.1156),
         (S1, "squared", 0.01786, 0.01791),
@@ -92,9 +92,9 @@ def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
     ],
 )
 def test_two_sided_information_has_the_values_of_its_page(
-    at: At, form: Form, least: float, most: float
+    at: At, form: Form, smallest: float, largest: float
 ) -> None:
-    assert least <= both_ways(at, form) <= most
+    assert smallest <= both_ways(at, form) <= largest
 
 
 # At moments of 1 and a ball of radius 1; the rows at the best spike probability.
@@ -113,11 +113,11 @@ def test_two_sided_information_has_the_values_of_its_page(
 )
 def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value: float) -> None:
     budget = ZCDP(rho=RHO)
-    at = make_setting(order=2.0, budget=budget)
+    setting = make_setting(order=2.0, budget=budget)
     if ".sco" in name:
-        at = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
-    assert bound(name).value(at) == pytest.approx(value, rel=5e-4)
-    assert bound(name).failures(at) == ()
+        setting = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
+    assert bound(name).value(setting) == pytest.approx(value, rel=5e-4)
+    assert bound(name).failures(setting) == ()
 
 
 @each("at", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)])

@@ -22,11 +22,11 @@ SAID = "solve the program (27) exactly"
 def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_program(bound):
     budget = ApproxDP(epsilon=0.5, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
     for d in (1, 2, 3, 20):
-        at = make_setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
-        inexact = [s for s in bound.failures(at) if SAID in s]
+        setting = make_setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
+        inexact = [s for s in bound.failures(setting) if SAID in s]
         assert len(inexact) == (d > EXACT_DIMENSIONS)
         if bound in ITERATIVE_BOUNDS:
-            assert list(bound.failures(at)) == inexact, "nothing else fails here"
+            assert list(bound.failures(setting)) == inexact, "nothing else fails here"
 
 
 def test_these_are_all_rows_of_methods_that_search_for_directions():

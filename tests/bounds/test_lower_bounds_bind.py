@@ -172,16 +172,16 @@ def compare(
     if outcomes[0].not_applicable:
         return
     errors = np.array([o.error for o in outcomes])
-    for which in BOUNDS:
-        card = which.card
+    for bound_row in BOUNDS:
+        card = bound_row.card
         instance = (card.instance_problem, card.instance)
         own = instance == (scenario.problem, scenario.distribution) and card.privacy in classes
         if card.kind != "lower" or card.constant != "explicit" or not own:
             continue
         assert scenario.problem in card.problems
-        value = which.value(bound_setting(scenario, which))
-        if value > 0 and not which.refusal(bound_setting(scenario, which)):
-            assert which.failures(bound_setting(scenario, which)) == ()
+        value = bound_row.value(bound_setting(scenario, bound_row))
+        if value > 0 and not bound_row.refusal(bound_setting(scenario, bound_row)):
+            assert bound_row.failures(bound_setting(scenario, bound_row)) == ()
             power = 2 if card.quantity == "squared l2 error" else 1
             yield Comparison(method=method, bound=card.slug, value=value, errors=errors**power)
 
@@ -259,18 +259,18 @@ def test_no_private_optimiser_beats_a_lower_bound_anywhere_on_the_grid(
 ) -> None:
     slow = method in SLOW_METHODS
     # A theorem may ask for so many steps that nobody would wait for the trials.
-    most = 10.5 if slow else 0.25
+    largest = 10.5 if slow else 0.25
     tuned = [
         replace(s, calibration=calibration, tuning=tuning)  # type: ignore[arg-type]
         for s in scenarios((SIZES[1], SIZES[4]) if slow else SIZES, RISKS)
     ]
-    grid = tuple(s for s in tuned if release_seconds(s, method) <= most)
+    grid = tuple(s for s in tuned if release_seconds(s, method) <= largest)
     made = check(grid, method, calibration, tuning, trials=5 if slow else 60)
     if (calibration, tuning) == ("tight", "practical"):
         slugs = {c.bound for c in made}
         assert slugs == promised(method) or (by_a_test(method) and slugs <= promised(method))
-        least = 4 if slow else 14 if accepts(method, "linear", "l2") else 7
-        assert len(made) >= (least if promised(method) and not by_a_test(method) else 0)
+        smallest = 4 if slow else 14 if accepts(method, "linear", "l2") else 7
+        assert len(made) >= (smallest if promised(method) and not by_a_test(method) else 0)
 
 
 @pytest.mark.slow

@@ -47,10 +47,10 @@ def mean_problem(kind: str, d: int, radius: float, p: float = 2.0) -> MeanEstima
 def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: int = 20) -> float:
     """The rows of two-sided information, or of packing, on a mean in a set."""
     name = "two-sided-cdp" if isinstance(budget, ZCDP) else "approx-packing"
-    which = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
+    bound_row = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
     setting = mean_problem(kind, d, radius).setting(n, budget)
-    assert which.failures(setting) == ()
-    return which.value(setting)
+    assert bound_row.failures(setting) == ()
+    return bound_row.value(setting)
 
 
 # The second column is larger than with one level for all answers, by at most 3 % (page, 1).
@@ -108,8 +108,8 @@ def test_the_cube_that_is_chosen_is_the_best_of_all(kind: str) -> None:
             largest = min(1.0, side ** (1 / (1 - 1 / p)))
             q = two_sided.best(n, signs, p, 0.2, largest, form)
             best = max(best, square**power * two_sided.two_sided(q, n, signs, p, 0.2, form))
-        which = bound("lower.mean.two-sided-cdp" + "-squared" * (form == "squared"))
-        value = which.value(mean_problem(kind, d, radius, p).setting(n, ZCDP(rho=0.2)))
+        bound_row = bound("lower.mean.two-sided-cdp" + "-squared" * (form == "squared"))
+        value = bound_row.value(mean_problem(kind, d, radius, p).setting(n, ZCDP(rho=0.2)))
         assert 0.995 * best <= value <= best * (1 + 1e-9)
 
 
@@ -132,16 +132,18 @@ def test_a_quadratic_loss_has_half_of_the_squared_error_on_its_own_data(kind: st
         problem = Quadratic(distribution=law, radius=radius, geometry=SETS[kind])
         setting = problem.setting(n, budget, spike_probability=q)
         if isinstance(budget, ZCDP):
-            which = bound("lower.sco-strong.two-sided-cdp")
+            bound_row = bound("lower.sco-strong.two-sided-cdp")
             free = two_sided.two_sided(q, n, cube.signs, 2.0, 0.2, "squared")
         else:
-            which = bound("lower.sco-strong.approx-packing")
+            bound_row = bound("lower.sco-strong.approx-packing")
             delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
             free = packing.packing("squared", q, n, cube.signs, 2.0, 1.0, delta)
-        assert which.failures(setting) == ()
-        assert which.value(setting) == pytest.approx(cube.factor("squared") * free / 2, rel=1e-9)
+        assert bound_row.failures(setting) == ()
+        assert bound_row.value(setting) == pytest.approx(
+            cube.factor("squared") * free / 2, rel=1e-9
+        )
         beyond = replace(setting, spike_probability=min(1.0, 1.3 * q))
-        assert any("leave" in sentence for sentence in which.failures(beyond))
+        assert any("leave" in sentence for sentence in bound_row.failures(beyond))
 
 
 # -- private answers ------------------------------------------------------------------------------
@@ -201,11 +203,11 @@ def attack(seed: int) -> tuple[str, float]:
         )
         setting = replace(problem, distribution=law).setting(n, budget, spike_probability=q)
         name = "two-sided-cdp" if isinstance(budget, ZCDP) else "approx-packing"
-        which = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
-        if which.refusal(setting) or body.l2_radius == 0:
+        bound_row = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
+        if bound_row.refusal(setting) or body.l2_radius == 0:
             continue
-        value = which.value(setting)
-        assert which.failures(setting) == ()
+        value = bound_row.value(setting)
+        assert bound_row.failures(setting) == ()
         words = np.array([law.draw(rng).pattern for _ in range(DRAWS)], dtype=float)
         counts = rng.binomial(n, q, size=DRAWS).astype(float)
         size = q ** (1 - 1 / p)

@@ -213,10 +213,10 @@ def test_every_private_bound_at_p_is_what_plain_loops_give(point):
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 31])
 @pytest.mark.parametrize("delta", [0.0, 0.1, 0.4, 0.9])
 def test_bounded_signs_are_what_plain_loops_give(n, delta):
-    up, down = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
+    upward, downward = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
     theta = delta / (1 + delta)
-    overlap = math.fsum(min(a, b) for a, b in zip(up, down, strict=True))
-    harmonic = math.fsum(2 * a * b / (a + b) for a, b in zip(up, down, strict=True))
+    overlap = math.fsum(min(a, b) for a, b in zip(upward, downward, strict=True))
+    harmonic = math.fsum(2 * a * b / (a + b) for a, b in zip(upward, downward, strict=True))
     assert gaussian.bounded_signs(delta, n, 3) == pytest.approx(
         math.sqrt(3) * theta * overlap, rel=1e-10, abs=1e-15
     )

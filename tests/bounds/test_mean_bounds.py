@@ -78,23 +78,23 @@ EXPECTED = {
 
 # A lower bound 1.5 times as large exceeds at 11 of the 80 that are not slow.
 @pytest.mark.parametrize(
-    "at",
+    "setting",
     [
-        pytest.param(at, marks=[pytest.mark.slow] * (i % 2))
-        for i, at in enumerate(random_settings(160, 11))
+        pytest.param(setting, marks=[pytest.mark.slow] * (i % 2))
+        for i, setting in enumerate(random_settings(160, 11))
     ],
 )
-def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
-    pure = isinstance(at.budget, PureDP)
+def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(setting):
+    pure = isinstance(setting.budget, PureDP)
     uppers = EXPECTED["laplace" if pure else "gaussian"]
-    least = min(BY_SLUG[slug].value(at) for slug in uppers)
+    smallest = min(BY_SLUG[slug].value(setting) for slug in uppers)
     classes = ("none", "zcdp", "pure") if pure else ("none", "zcdp")
     for bound in LOWER_MEAN_BOUNDS:
         card = bound.card
-        if card.constant != "explicit" or card.privacy not in classes or bound.failures(at):
+        if card.constant != "explicit" or card.privacy not in classes or bound.failures(setting):
             continue
-        limit = least**2 if card.quantity == "squared l2 error" else least
-        assert bound.value(at) <= limit * (1 + 1e-9), card.slug
+        limit = smallest**2 if card.quantity == "squared l2 error" else smallest
+        assert bound.value(setting) <= limit * (1 + 1e-9), card.slug
 
 
 @pytest.mark.parametrize("part", one_in(3, range(3)))
@@ -103,70 +103,70 @@ def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(part):
         no_lower_exceeds_the_public_bound(at)
 
 
-def no_lower_exceeds_the_public_bound(at):
-    limit = at.constants.mean_gradient_bound
+def no_lower_exceeds_the_public_bound(setting):
+    limit = setting.constants.mean_gradient_bound
     for bound in LOWER_MEAN_BOUNDS:
-        if bound.card.constant != "explicit" or bound.failures(at):
+        if bound.card.constant != "explicit" or bound.failures(setting):
             continue  # outputting 0 errs by at most R
         power = 2 if bound.card.quantity == "squared l2 error" else 1
-        assert bound.value(at) <= limit**power * (1 + 1e-9), bound.card.slug
+        assert bound.value(setting) <= limit**power * (1 + 1e-9), bound.card.slug
 
 
-@each("at", list(random_settings(60, 13)))
+@each("setting", list(random_settings(60, 13)))
 @each("notion", ["cdp", "pure"])
-def test_upper_rates_are_never_below_the_lower_rates(at, notion):
+def test_upper_rates_are_never_below_the_lower_rates(setting, notion):
     lower = BY_SLUG[f"lower.mean.rate-{notion}"]
     upper = BY_SLUG[f"upper.mean.cwme-{notion}"]
-    if isinstance(at.budget, PureDP) and notion == "cdp":
-        assert upper.value(at) == math.inf
+    if isinstance(setting.budget, PureDP) and notion == "cdp":
+        assert upper.value(setting) == math.inf
         return
-    assert upper.value(at) >= lower.value(at) * (1 - 1e-12)
-    if upper.terms(at)["privacy"] <= math.sqrt(at.d) * at.constants.coordinate_moment ** (
-        1 / at.moment_order
-    ):
-        assert upper.value(at) == pytest.approx(lower.value(at))
+    assert upper.value(setting) >= lower.value(setting) * (1 - 1e-12)
+    if upper.terms(setting)["privacy"] <= math.sqrt(
+        setting.d
+    ) * setting.constants.coordinate_moment ** (1 / setting.moment_order):
+        assert upper.value(setting) == pytest.approx(lower.value(setting))
 
 
-def scaled(at, factor):
-    c = at.constants
+def scaled(setting, factor):
+    c = setting.constants
     return make_setting(
-        n=at.n,
-        d=at.d,
-        order=at.moment_order,
-        budget=at.budget,
-        coordinate_moment=c.coordinate_moment * factor**at.moment_order,
+        n=setting.n,
+        d=setting.d,
+        order=setting.moment_order,
+        budget=setting.budget,
+        coordinate_moment=c.coordinate_moment * factor**setting.moment_order,
         directional_moment=c.directional_moment * factor,
         mean_bound=c.mean_gradient_bound * factor,
     )
 
 
-@each("at", list(random_settings(12, 14, ("zcdp", "approx"))))
+@each("setting", list(random_settings(12, 14, ("zcdp", "approx"))))
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
-def test_every_term_scales_with_the_data(bound, at):
+def test_every_term_scales_with_the_data(bound, setting):
     factor = 1.7
     power = 2 if bound.card.quantity == "squared l2 error" else 1
-    before, after = bound.terms(at), bound.terms(scaled(at, factor))
+    before, after = bound.terms(setting), bound.terms(scaled(setting, factor))
     for name, value in before.items():
         assert after[name] == pytest.approx(factor**power * value, rel=1e-4), name
-    assert bound.value(scaled(at, factor)) == pytest.approx(
-        factor**power * bound.value(at), rel=1e-6
+    assert bound.value(scaled(setting, factor)) == pytest.approx(
+        factor**power * bound.value(setting), rel=1e-6
     )
 
 
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_no_bound_rises_with_more_records_or_budget(bound):
-    for at in random_settings(12, 15, ("zcdp",)):
-        value = bound.value(at)
+    for setting in random_settings(12, 15, ("zcdp",)):
+        value = bound.value(setting)
         more = make_setting(
-            n=4 * at.n,
-            d=at.d,
-            order=at.moment_order,
-            budget=ZCDP(rho=3 * at.budget.rho),
-            coordinate_moment=at.constants.coordinate_moment,
-            directional_moment=at.constants.directional_moment,
-            mean_bound=at.constants.mean_gradient_bound,
+            n=4 * setting.n,
+            d=setting.d,
+            order=setting.moment_order,
+            budget=ZCDP(rho=3 * setting.budget.rho),
+            coordinate_moment=setting.constants.coordinate_moment,
+            directional_moment=setting.constants.directional_moment,
+            mean_bound=setting.constants.mean_gradient_bound,
         )
-        if bound in FLOORED and bound.failures(at):
+        if bound in FLOORED and bound.failures(setting):
             continue
         if bound.parameters == "run" and bound.failures(more):
             continue  # nothing is proven of the run at more records or budget
@@ -180,29 +180,33 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
         for d in (1, 10**5):
             for order in (2.0, 100.0):
                 for limit in (0.0, 1.0, math.inf):
-                    at = make_setting(
+                    setting = make_setting(
                         n, d, order, budget, mean_bound=limit, directional_moment=limit + 1
                     )
-                    assert bound.value(at) >= 0
-                    assert all(isinstance(s, str) for s in bound.failures(at))
+                    assert bound.value(setting) >= 0
+                    assert all(isinstance(s, str) for s in bound.failures(setting))
 
 
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_missing_constant_fails_a_hypothesis_and_never_gives_a_false_bound(bound):
-    at = make_setting(coordinate_moment=math.inf, directional_moment=math.inf, mean_bound=math.inf)
-    value = bound.value(at)
-    assert bound.failures(at)
+    setting = make_setting(
+        coordinate_moment=math.inf, directional_moment=math.inf, mean_bound=math.inf
+    )
+    value = bound.value(setting)
+    assert bound.failures(setting)
     assert value == (0 if bound.card.kind == "lower" else math.inf)
 
 
 def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
-    at = make_setting(budget=PureDP(epsilon=1.0))
+    setting = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_MEAN_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
-            assert bound.value(at) == math.inf
-            assert any("(epsilon, delta) budget" in s and "1-DP" in s for s in bound.failures(at))
+            assert bound.value(setting) == math.inf
+            assert any(
+                "(epsilon, delta) budget" in s and "1-DP" in s for s in bound.failures(setting)
+            )
         else:
-            assert bound.value(at) < math.inf
+            assert bound.value(setting) < math.inf
 
 
 def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
@@ -211,8 +215,8 @@ def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
         budget = (
             ApproxDP(epsilon=1.0, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
         )
-        at = make_setting(d=40, mean_bound=math.inf, budget=budget)
-        check_fixed_probability(bound, at, p)
+        setting = make_setting(d=40, mean_bound=math.inf, budget=budget)
+        check_fixed_probability(bound, setting, p)
     value = BY_SLUG["lower.mean.hypercube-cdp"].value(make_setting(d=40, spike_probability=p))
     from dpsco_core.bounds.instances.hypercube import hypercube_cdp
 
@@ -274,9 +278,9 @@ def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
 
 
 def test_where_everything_holds_nothing_fails():
-    at = make_setting(n=10**9, d=20, order=2.0, mean_bound=1.0, directional_moment=2.0)
-    at = replace(at, law=StudentT(d=20, moment_order=2.0))
-    quiet = {b.card.slug for b in MEAN_BOUNDS if not b.failures(at)}
+    setting = make_setting(n=10**9, d=20, order=2.0, mean_bound=1.0, directional_moment=2.0)
+    setting = replace(setting, law=StudentT(d=20, moment_order=2.0))
+    quiet = {b.card.slug for b in MEAN_BOUNDS if not b.failures(setting)}
     concentrated = {b.card.slug for b in LOWER_MEAN_BOUNDS if b.card.privacy != "approx"}
     below_two = {"lower.mean.unseen", "lower.mean.unseen-squared"}
     assert concentrated - quiet == {"lower.mean.gaussian"} | below_two

@@ -67,11 +67,11 @@ def test_no_pure_mechanism_beats_the_hypercube_bounds(d, n, p, k, epsilon):
     outputs = np.array(
         list(itertools.product(np.linspace(-size, size, 2 if d == 1 else 5), repeat=d))
     )
-    least = least_error(n, signs, outputs, p, k, epsilon)
-    assert hypercube.hypercube_pure(p, n, d, k, epsilon) <= least * (1 + 1e-7)
-    assert hypercube.hypercube_cdp(p, n, d, k, epsilon**2 / 2) <= least * (1 + 1e-7)
+    smallest = least_error(n, signs, outputs, p, k, epsilon)
+    assert hypercube.hypercube_pure(p, n, d, k, epsilon) <= smallest * (1 + 1e-7)
+    assert hypercube.hypercube_cdp(p, n, d, k, epsilon**2 / 2) <= smallest * (1 + 1e-7)
     if d == n == 1:  # randomised response attains it
-        assert hypercube.hypercube_pure(p, 1, 1, k, epsilon) == pytest.approx(least, rel=1e-7)
+        assert hypercube.hypercube_pure(p, 1, 1, k, epsilon) == pytest.approx(smallest, rel=1e-7)
 
 
 @pytest.mark.parametrize("p", [0.1, 1.0])
@@ -81,11 +81,11 @@ def test_no_pure_mechanism_beats_fano_on_a_small_packing(n, p):
     size = math.sqrt(p)
     outputs = size * np.array([*patterns, (0.5,) * 4, (0.0,) * 4])
     for epsilon in (0.05, 0.5):
-        least = least_error(n, patterns, outputs, p, 2, epsilon)
-        assert 0 <= spikes.spike_fano_cdp_gilbert(p, n, 4, 2, epsilon**2 / 2) <= least
+        smallest = least_error(n, patterns, outputs, p, 2, epsilon)
+        assert 0 <= spikes.spike_fano_cdp_gilbert(p, n, 4, 2, epsilon**2 / 2) <= smallest
         # The pure form with this code: six words at distance 2.
         mean = helpers.mean_over(n, p, lambda b, e=epsilon: 5 / (5 + math.exp(e * b)))
-        assert size * math.sqrt(2) / 2 * mean <= least * (1 + 1e-7)
+        assert size * math.sqrt(2) / 2 * mean <= smallest * (1 + 1e-7)
 
 
 # --- a posterior mean after a Gaussian release, with the number of spikes told ---
@@ -194,21 +194,21 @@ def hinge(t, k):
     return (k - 1) ** (k - 1) / k**k * t ** (1 - k)
 
 
-def plain_coordinatewise(at, noise, form):
-    n, d, k, beta = at.n, at.d, at.moment_order, 0.05
-    scale = at.constants.coordinate_moment ** (1 / k)
-    bound = at.constants.mean_gradient_bound / scale
+def plain_coordinatewise(setting, noise, form):
+    n, d, k, beta = setting.n, setting.d, setting.moment_order, 0.05
+    scale = setting.constants.coordinate_moment ** (1 / k)
+    bound = setting.constants.mean_gradient_bound / scale
     t = GRID
     tau = (bound + t) / 3
     blocks = 1 if form == "expected" else even_blocks(d, beta)
     moved = (6 if blocks % 2 else 3) * tau / (n // blocks)
     bias = math.sqrt(d) * hinge(t, k)
     if noise == "cdp":
-        std = math.sqrt(d) * moved / math.sqrt(2 * at.rho)
+        std = math.sqrt(d) * moved / math.sqrt(2 * setting.rho)
         norm = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
         energy = d * std**2
     else:
-        width = d * moved / at.laplace_epsilon
+        width = d * moved / setting.laplace_epsilon
         norm = width * math.sqrt(d) * math.log(2 * d / beta)
         energy = 2 * d * width**2
     if form == "expected":
@@ -220,14 +220,14 @@ def plain_coordinatewise(at, noise, form):
     return scale * float(np.min(10 * math.sqrt(d / (n // blocks)) + bias + norm))
 
 
-def plain_smoothed(at, form):
-    n, d, beta = at.n, at.d, 0.05
-    scale = at.constants.coordinate_moment ** (1 / at.moment_order)
-    bound = at.constants.mean_gradient_bound / scale
+def plain_smoothed(setting, form):
+    n, d, beta = setting.n, setting.d, 0.05
+    scale = setting.constants.coordinate_moment ** (1 / setting.moment_order)
+    bound = setting.constants.mean_gradient_bound / scale
     sum_v, sum_v2 = d + bound**2, d + 2 * bound**2 + bound**4
     top = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2))
     tau = GRID
-    std = 2 * top * math.sqrt(d) * tau / n / math.sqrt(2 * at.rho)
+    std = 2 * top * math.sqrt(d) * tau / n / math.sqrt(2 * setting.rho)
     if form == "expected":
         bias = 3 * 2 / (8 * math.sqrt(2)) * math.sqrt(sum_v2) / tau
         return scale * float(np.min(np.sqrt(bias**2 + 2 * sum_v / n + d * std**2)))
@@ -235,18 +235,18 @@ def plain_smoothed(at, form):
     return scale * float(np.min(sample + std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))))
 
 
-def plain_clipped(at, form):
-    n, d, k, beta, c = at.n, at.d, at.moment_order, 0.05, at.constants
+def plain_clipped(setting, form):
+    n, d, k, beta, c = setting.n, setting.d, setting.moment_order, 0.05, setting.constants
     kappa = (k - 1) ** (k - 1) / k**k
     moment, radius = c.directional_moment, GRID
     if form == "probability":
         size = d * math.log(5) + math.log(2 / beta)
         sample = np.maximum(moment * math.sqrt(12 * size / n), 8 * radius * size / n)
-        std = 2 * radius / n / math.sqrt(2 * at.rho)
+        std = 2 * radius / n / math.sqrt(2 * setting.rho)
         noise = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
         bias = kappa * d ** ((k - 1) / 2) * moment**k * radius ** (1 - k)
         return float(np.min(sample + bias + noise))
-    energy = d * (2 * radius / n) ** 2 / (2 * at.rho)
+    energy = d * (2 * radius / n) ** 2 / (2 * setting.rho)
     if form == "expected":
         trace = d * moment**2
         bias = kappa * d ** ((k - 1) / 2) * moment**k * radius ** (1 - k)
@@ -258,8 +258,13 @@ def plain_clipped(at, form):
     return float(np.min(np.sqrt(trace / n + bias**2 + energy)))
 
 
-def plain_iterative(at):
-    n, d, k, moment = at.n, at.d, at.moment_order, at.constants.directional_moment
+def plain_iterative(setting):
+    n, d, k, moment = (
+        setting.n,
+        setting.d,
+        setting.moment_order,
+        setting.constants.directional_moment,
+    )
     kappa = (k - 1) ** (k - 1) / k**k
     best = math.inf
     for groups in range(8, min(120, n) + 1):
@@ -267,7 +272,7 @@ def plain_iterative(at):
         margin = 0.5 - math.sqrt(math.log(20) / (2 * groups))
         if margin <= 0:
             continue
-        spread = np.sqrt(moment**2 / used + 2 * GRID**2 * groups / (at.rho * used**2))
+        spread = np.sqrt(moment**2 / used + 2 * GRID**2 * groups / (setting.rho * used**2))
         r0 = (4 * math.sqrt(d) + math.sqrt(groups)) * spread / margin
         bias = kappa * d ** ((k - 1) / 2) * moment**k * GRID ** (1 - k)
         best = min(best, float(np.min(6 * r0 + bias)))
@@ -287,18 +292,18 @@ PLAIN = {
     "upper.mean.iterative-probability": plain_iterative,
 }
 SETTINGS = [
-    helpers.setting(5000, 7, 2.0, ZCDP(rho=0.05), mean_bound=2.0, directional_moment=3.0),
-    helpers.setting(300, 1, 3.5, ZCDP(rho=2.0), mean_bound=0.3, directional_moment=1.3),
-    helpers.setting(
+    helpers.make_setting(5000, 7, 2.0, ZCDP(rho=0.05), mean_bound=2.0, directional_moment=3.0),
+    helpers.make_setting(300, 1, 3.5, ZCDP(rho=2.0), mean_bound=0.3, directional_moment=1.3),
+    helpers.make_setting(
         10**5, 50, 6.0, ZCDP(rho=1e-3), coordinate_moment=5.0, mean_bound=9.0, directional_moment=15
     ),
 ]
 
 
-@each("at", SETTINGS, ids=("second", "one", "sixth"))
+@each("setting", SETTINGS, ids=("second", "one", "sixth"))
 @each("slug", PLAIN)
-def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, at):
-    plain = PLAIN[slug](at)
+def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, setting):
+    plain = PLAIN[slug](setting)
     # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop every one.
     loose = 1e-2 if PLAIN[slug] is plain_iterative else 1e-6
-    assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(at) <= plain * (1 + loose)
+    assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(setting) <= plain * (1 + loose)

@@ -75,11 +75,11 @@ def test_all_means_of_the_cube_are_in_the_set_and_touch_its_boundary_where_they_
 ) -> None:
     for form, budget in itertools.product(("l2", "squared"), (ZCDP(rho=0.5), PureDP(epsilon=1.0))):
         body = Geometry(kind=kind, q=q).constraint(15, diameter / 2)
-        cube, most = hardest_cube(form, 500, 2.0, budget, body)
+        cube, largest = hardest_cube(form, 500, 2.0, budget, body)
         law = Hypercube(
             d=15,
             moment_order=2.0,
-            spike_probability=most,
+            spike_probability=largest,
             support=cube.support,
             centre=cube.centre,
             paired=cube.paired,
@@ -88,8 +88,8 @@ def test_all_means_of_the_cube_are_in_the_set_and_touch_its_boundary_where_they_
         assert all(body.contains(law.draw(rng).mean, 1e-9) for _ in range(40))
         assert mean_inside(law, body)
         assert law.draw(rng).mean_norm <= body.l2_radius * (1 + 1e-9)
-        if most < 1:
-            larger = replace(law, spike_probability=min(1.0, 1.1 * most))
+        if largest < 1:
+            larger = replace(law, spike_probability=min(1.0, 1.1 * largest))
             assert not mean_inside(larger, body)
 
 

@@ -141,11 +141,11 @@ def test_tracing_with_the_sharper_constant_is_reproduced(at, printed):
 
 def test_at_the_default_scenario_privacy_is_felt_under_every_budget():
     def largest(**fields):
-        at = Scenario(p=2.0, methods=(), **fields).setting
+        scenario = Scenario(p=2.0, methods=(), **fields).setting
         area = {"linear": "sco", "quadratic": "sco-strong"}.get(fields.get("problem"), "mean")
         names = ("tracing", "assouad", "packing")
         suffix = fields.pop("suffix", "")
-        return max(bound(f"lower.{area}.approx-{name}{suffix}").value(at) for name in names)
+        return max(bound(f"lower.{area}.approx-{name}{suffix}").value(scenario) for name in names)
 
     assert largest() == pytest.approx(0.0939, abs=5e-5)
     assert largest(delta=0.0) == pytest.approx(0.0957, abs=5.1e-5)
@@ -235,12 +235,12 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
 
         starts = [0.3 * source.standard_normal(d) for _ in range(6)]
         starts += [np.full(d, x) for x in (0.2, 0.5, 0.9)]
-        least = min(
+        smallest = min(
             minimize(expectile_of, start, method="Nelder-Mead", options={"maxiter": 2000}).fun
             for start in starts
         )
         proven = float(packing.losses("l2", d, ratio, 0.0).values[1])
-        assert 0.87 * least <= proven <= least + 1e-9
+        assert 0.87 * smallest <= proven <= smallest + 1e-9
 
 
 # -- each step -----------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_the_majorants_of_what_is_missing_are_above_it():
 def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
     """Lemma A': the exact expectile of sums of independent signs, in small dimensions."""
     source = np.random.default_rng(3)
-    most = 0.0
+    largest = 0.0
     for _ in range(1500):
         d = int(source.integers(1, 8))
         f = source.standard_normal(d) * source.random(d) ** 2
@@ -327,9 +327,9 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
         z = (signs(d) - bias) @ f
         epsilon = 10 ** source.uniform(-1.5, 0.7)
         c = expectile(epsilon)
-        most = max(most, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
-    assert most <= 1 + 1e-9
-    assert most >= 0.99  # the largest value is attained
+        largest = max(largest, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
+    assert largest <= 1 + 1e-9
+    assert largest >= 0.99  # the largest value is attained
 
 
 # -- shape, class and edges ----------------------------------------------------------------------
@@ -349,34 +349,38 @@ def random_settings(count: int, seed: int):
         )
 
 
-def former_assouad(form, q, at, delta):
+def former_assouad(form, q, setting, delta):
     """Assouad's bound without the group curve: theory/approx-lower-bounds.md, 4."""
-    a = 1 - 1 / at.moment_order
+    a = 1 - 1 / setting.moment_order
 
     def share(count):
-        x = np.minimum(at.budget.epsilon * count, 700.0)
-        mass = np.maximum(0.0, 1 - groups.group_delta(at.budget.epsilon, delta, count))
+        x = np.minimum(setting.budget.epsilon * count, 700.0)
+        mass = np.maximum(0.0, 1 - groups.group_delta(setting.budget.epsilon, delta, count))
         if form == "l2":
             return 2 * mass / (1 + np.exp(x))
         return mass / np.cosh(x / 2) ** 2
 
-    mean = float(expectation(share, at.n, np.array([q]), fine=True)[0])
-    return (at.d * q ** (2 * a) if form == "squared" else math.sqrt(at.d) * q**a) * mean
+    mean = float(expectation(share, setting.n, np.array([q]), fine=True)[0])
+    return (setting.d * q ** (2 * a) if form == "squared" else math.sqrt(setting.d) * q**a) * mean
 
 
 def test_the_rows_never_fall_below_the_forms_that_they_replace():
-    for at in random_settings(24, 4):
-        delta = at.budget.delta if isinstance(at.budget, ApproxDP) else 0.0
-        leakage = approximate_leakage(at.budget.epsilon, delta, at.d)
-        assert leakage.kappa(at.d) <= min(c + e * math.sqrt(at.d) for c, e in leakage.pairs[:2])
+    for setting in random_settings(24, 4):
+        delta = setting.budget.delta if isinstance(setting.budget, ApproxDP) else 0.0
+        leakage = approximate_leakage(setting.budget.epsilon, delta, setting.d)
+        assert leakage.kappa(setting.d) <= min(
+            c + e * math.sqrt(setting.d) for c, e in leakage.pairs[:2]
+        )
         cap = largest_spike_probability(
-            "hypercube", at.d, at.moment_order, at.constants.mean_gradient_bound
+            "hypercube", setting.d, setting.moment_order, setting.constants.mean_gradient_bound
         )
         for form, suffix in (("l2", ""), ("squared", "-squared")):
-            now = bound(f"lower.mean.approx-assouad{suffix}").value(at)
+            now = bound(f"lower.mean.approx-assouad{suffix}").value(setting)
             before = max(
-                former_assouad(form, float(q), at, delta)
-                for q in np.minimum(cap, np.geomspace(0.05, 4, 25) / at.budget.epsilon / at.n)
+                former_assouad(form, float(q), setting, delta)
+                for q in np.minimum(
+                    cap, np.geomspace(0.05, 4, 25) / setting.budget.epsilon / setting.n
+                )
             )
             assert now >= before * (1 - 1e-3)
 
@@ -389,19 +393,19 @@ def test_the_rows_never_fall_below_the_forms_that_they_replace():
 def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, level, delta):
     if d == 10**6 and level < 1:
         d = 10**4
-    for form, most in (("l2", math.sqrt(d)), ("squared", d), ("linear", math.sqrt(d))):
+    for form, largest in (("l2", math.sqrt(d)), ("squared", d), ("linear", math.sqrt(d))):
         q = packing.best(form, n, d, k, level, delta, 1.0)
         assert 0 < q <= 1
-        assert 0 <= packing.packing(form, q, n, d, k, level, delta) <= most * (1 + 1e-9)
+        assert 0 <= packing.packing(form, q, n, d, k, level, delta) <= largest * (1 + 1e-9)
 
 
 def test_the_best_probability_beats_a_fine_grid_within_the_cap():
-    for at in random_settings(25, 8):
-        delta = at.budget.delta if isinstance(at.budget, ApproxDP) else 0.0
+    for setting in random_settings(25, 8):
+        delta = setting.budget.delta if isinstance(setting.budget, ApproxDP) else 0.0
         cap = largest_spike_probability(
-            "hypercube", at.d, at.moment_order, at.constants.mean_gradient_bound
+            "hypercube", setting.d, setting.moment_order, setting.constants.mean_gradient_bound
         )
-        point = (at.n, at.d, at.moment_order, at.budget.epsilon, delta)
+        point = (setting.n, setting.d, setting.moment_order, setting.budget.epsilon, delta)
         for form in FORMS:
             best = packing.best(form, *point, cap)
             assert best <= cap

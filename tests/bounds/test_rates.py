@@ -44,8 +44,8 @@ def test_log_log_slopes_of_the_private_terms(k):
     }
     for rate, slopes in expected.items():
         for axis, value in enumerate(slopes):
-            got = slope(lambda n, d, v, rate=rate: rate(n, d, k, v), axis, 1)
-            assert got == pytest.approx(value, abs=1e-12)
+            values = slope(lambda n, d, v, rate=rate: rate(n, d, k, v), axis, 1)
+            assert values == pytest.approx(value, abs=1e-12)
         assert slope(lambda n, d, v, rate=rate: rate(n, d, k, v), 0, 0) == pytest.approx(-0.5)
     tail = [slope(lambda n, d, v: clipped_rate(zcdp(n, d, k, v)), axis, 2) for axis in (0, 1, 2)]
     assert tail == pytest.approx([-a, 1.5 - 1 / k, 0], abs=1e-12)
@@ -103,13 +103,13 @@ def test_the_amplified_rate_reads_its_logarithms_off_equation_21():
     log_delta = math.log(1 / delta)
     logs = log_delta + math.sqrt(log_delta * math.log(math.log(1 / beta)))
     radius_slope = math.sqrt(d + math.log(1 / beta)) / (n * epsilon) * logs
-    at = make_setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
-    got = iterative_amplified_rate(at, beta)
+    setting = make_setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
+    values = iterative_amplified_rate(setting, beta)
     assert iterative_amplified_rate(zcdp(n, d, k, 1.0), beta) == (math.inf,) * 3
-    assert got[2] == pytest.approx(math.sqrt(d) * radius_slope ** (1 - 1 / k))
+    assert values[2] == pytest.approx(math.sqrt(d) * radius_slope ** (1 - 1 / k))
 
 
 def test_without_a_budget_the_private_term_is_infinite():
     assert cdp(10, 2, 2, 0.0)[1] == math.inf
-    at = make_setting(10, 2, 2, PureDP(epsilon=1.0))
-    assert iterative_rate(at, at.gaussian_rho, 0.05)[1:] == (math.inf, math.inf)
+    setting = make_setting(10, 2, 2, PureDP(epsilon=1.0))
+    assert iterative_rate(setting, setting.gaussian_rho, 0.05)[1:] == (math.inf, math.inf)

@@ -51,27 +51,27 @@ def test_no_upper_rate_is_below_a_proven_lower_bound_of_its_class(problem):
     method = "mean.sample" if problem == "mean" else "sco.sgd"
     compared = set()
     for budget, n, d in itertools.product(BUDGETS, (4, 1000, 10**9), (1, 64, 4096)):
-        at = Scenario(
+        scenario = Scenario(
             problem=problem, distribution="hypercube", methods=(method,), n=n, d=d, p=2.0, **budget
         ).setting
         lower = [
-            (b, b.value(at))
+            (b, b.value(scenario))
             for b in PROVEN
             if b.card.loss_class.curvature == curvature
             and b.card.quantity == quantity
-            and not b.failures(at)
+            and not b.failures(scenario)
         ]
         for upper in UPPER_RATES:
             card = upper.card
             if card.quantity != quantity or (problem != "mean" and problem not in card.problems):
                 continue
-            value = upper.value(at)
-            if math.isinf(value) or upper.failures(at):
+            value = upper.value(scenario)
+            if math.isinf(value) or upper.failures(scenario):
                 continue
-            for bound, least in lower:
+            for bound, smallest in lower:
                 if card.privacy in BINDS[bound.card.privacy]:
                     compared.add(card.slug)
-                    assert HIDDEN * value >= least, (card.slug, bound.card.slug, n, d, budget)
+                    assert HIDDEN * value >= smallest, (card.slug, bound.card.slug, n, d, budget)
     assert len(compared) >= 7
 
 
@@ -93,7 +93,7 @@ def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
     for n, d, epsilon, delta in itertools.product(
         (1, 5, 20, 100), (1, 16, 500, 10**5), (0.01, 0.3, 1.0), (1e-12, 1e-6, 1e-3, 0.05)
     ):
-        at = make_setting(
+        setting = make_setting(
             n,
             d,
             3.0,
@@ -101,10 +101,10 @@ def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
             strong_convexity=0.2,
             sample_strong_convexity=0.2,
         )
-        risk = at.constants.lipschitz * at.constants.diameter / 2
-        if bound.value(at) > risk:
-            assert any("no cap where n is small" in s for s in bound.failures(at))
-        elif not bound.failures(at):
+        risk = setting.constants.lipschitz * setting.constants.diameter / 2
+        if bound.value(setting) > risk:
+            assert any("no cap where n is small" in s for s in bound.failures(setting))
+        elif not bound.failures(setting):
             compared += 1
     assert compared > 0
 
@@ -118,12 +118,12 @@ def test_no_lower_rate_passes_the_risk_of_the_centre():
         ZCDP(rho=1e-6),
     )
     for n, d, budget in itertools.product((1, 5, 100, 10**6), (1, 16, 10**4), budgets):
-        at = make_setting(n, d, 3.0, budget, strong_convexity=0.2, sample_strong_convexity=0.2)
-        c = at.constants
+        setting = make_setting(n, d, 3.0, budget, strong_convexity=0.2, sample_strong_convexity=0.2)
+        c = setting.constants
         for bound in rates:
-            if not bound.failures(at):
-                most = max(c.lipschitz * c.diameter, c.mean_gradient_bound * c.diameter / 2)
-                assert bound.value(at) <= most * (1 + 1e-9), bound.card.slug
+            if not bound.failures(setting):
+                largest = max(c.lipschitz * c.diameter, c.mean_gradient_bound * c.diameter / 2)
+                assert bound.value(setting) <= largest * (1 + 1e-9), bound.card.slug
 
 
 def test_the_reduced_rate_in_lq_needs_gradients_of_the_size_of_their_spread():
@@ -132,5 +132,5 @@ def test_the_reduced_rate_in_lq_needs_gradients_of_the_size_of_their_spread():
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     assert not bound.failures(make_setting(budget=budget))
     for spread in (0.0, 0.01):
-        at = make_setting(budget=budget, variance_trace=spread**2)
-        assert any("at most 10 sigma" in s for s in bound.failures(at))
+        setting = make_setting(budget=budget, variance_trace=spread**2)
+        assert any("at most 10 sigma" in s for s in bound.failures(setting))

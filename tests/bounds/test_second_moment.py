@@ -31,22 +31,22 @@ def problem_of(slugs: tuple[str, ...]) -> str:
 @each("p", (1.1, 1.6))
 def test_every_bound_has_its_reason_below_two_or_refuses(row: Bound, p: float):
     point = Scenario(problem=problem_of(row.card.problems), p=p, n=400, d=4, methods=()).validate()
-    at = point.setting
+    setting = point.setting
     if f"bound {row.card.slug}" in REVIEWED:
         assert row.card.infinite_variance.endswith(".")
-        assert not row.needs_variance(at)
-        assert row.value(at) >= 0
+        assert not row.needs_variance(setting)
+        assert row.value(setting) >= 0
         return
     assert not row.card.infinite_variance
     sentence = f"The proof of this bound needs a second moment, and records with tail index p={p:g}"
-    assert row.failures(at) == (row.refusal(at),)
-    assert row.failures(at)[0].startswith(sentence)
-    assert row.value(at) == (math.inf if row.card.kind == "upper" else 0.0)
+    assert row.failures(setting) == (row.refusal(setting),)
+    assert row.failures(setting)[0].startswith(sentence)
+    assert row.value(setting) == (math.inf if row.card.kind == "upper" else 0.0)
     evaluation = evaluate(point, row)
     assert math.isnan(evaluation.value)
     assert all(math.isnan(term) for term in evaluation.terms.values())
     # At p = 2 the same sentence is not said.
-    assert not row.needs_variance(replace(at, moment_order=2.0))
+    assert not row.needs_variance(replace(setting, moment_order=2.0))
 
 
 @each("family", METHODS, ids=lambda family: family.card.slug)
@@ -59,10 +59,10 @@ def test_every_method_has_its_reason_below_two_or_refuses(family: Any, p: float)
     method = make_method(slug, "tight", "practical")
     if f"method {slug}" in REVIEWED:
         assert method_card(slug).infinite_variance.endswith(".")
-        at = point.setting
+        setting = point.setting
         if family.card.privacy == "pure":
-            at = replace(at, budget=PureDP(epsilon=1.0))
-        assert method.plan(at).setting is at
+            setting = replace(setting, budget=PureDP(epsilon=1.0))
+        assert method.plan(setting).setting is setting
         return
     with pytest.raises(NotApplicable, match="^The method needs a second moment") as caught:
         method.plan(point.setting)

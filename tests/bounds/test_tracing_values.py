@@ -191,8 +191,8 @@ def plain_expectile(epsilon: float) -> float:
         exponential = minimize_scalar(
             lambda x: x * x / 2 - x * t - 1 - math.log(x), bounds=(1e-3, 30), method="bounded"
         )
-        least = min(math.exp(exponential.fun), (math.sqrt(1 + t * t) - t) / 2)
-        return math.expm1(epsilon) * least - t
+        smallest = min(math.exp(exponential.fun), (math.sqrt(1 + t * t) - t) / 2)
+        return math.expm1(epsilon) * smallest - t
 
     return float(brentq(excess, 1e-9, 40))
 
@@ -239,8 +239,8 @@ def plain_linear(n, d, k, pairs, kappa, r, q, u):
     if plain_gain(d, u, r) > 0:
         distance = plain_l2(n, d, k, kappa, r, q, u) / (q ** (1 - 1 / k) * size)
         seen.append(math.sqrt(1 - distance**2))
-    least = min(seen)
-    return q ** (1 - 1 / k) * size * max(0.0, 1 - u / (d * (u + 3)) - least)
+    smallest = min(seen)
+    return q ** (1 - 1 / k) * size * max(0.0, 1 - u / (d * (u + 3)) - smallest)
 
 
 def random_points(count: int, seed: int):
@@ -448,7 +448,7 @@ def composed(outer, inner):
 
 
 @cache
-def shares(epsilon: float, delta: float, most: int):
+def shares(epsilon: float, delta: float, largest: int):
     """Mass in common and harmonic overlap after 0, 1, ... changes, by composing the curve."""
     a = math.exp(epsilon)
     corner = (1 - delta) / (1 + a)
@@ -461,7 +461,7 @@ def shares(epsilon: float, delta: float, most: int):
         once = (once[0][[0, 1, 3]], once[1][[0, 1, 3]])
     curve = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     values = []
-    for _ in range(most + 1):
+    for _ in range(largest + 1):
         x, y = curve
         p, q = np.diff(y), np.diff(x)
         both = np.where(p + q > 0, p + q, 1.0)
@@ -553,18 +553,18 @@ def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, lev
     longest = math.sqrt(d)
     for leakage in (approximate_leakage(level, delta, d), concentrated_leakage(level)):
         at = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
-        for form, most in (("l2", longest), ("squared", d), ("linear", longest)):
+        for form, largest in (("l2", longest), ("squared", d), ("linear", longest)):
             q, u = getattr(at, f"best_{form}")(largest_tracing_probability(d, k, 3.0))
             value = float(getattr(at, f"{form}_at")(one(q), one(u))[0])
-            assert 0 <= value <= min(most, 9.0) * (1 + 1e-9)
-    for form, most in (("l2", longest), ("squared", d), ("linear", longest)):
+            assert 0 <= value <= min(largest, 9.0) * (1 + 1e-9)
+    for form, largest in (("l2", longest), ("squared", d), ("linear", longest)):
         best = assouad.best(form, n, k, level, delta, 1.0)
         value = assouad.assouad(form, best, n, d, k, level, delta)
-        assert 0 <= value <= most * (1 + 1e-9)
-    for squared, most in ((False, longest), (True, d)):
+        assert 0 <= value <= largest * (1 + 1e-9)
+    for squared, largest in ((False, longest), (True, d)):
         best = rate_distortion.best(n, d, k, level, 1.0, squared)
         value = rate_distortion.distortion(best, n, d, k, level, squared=squared)
-        assert 0 <= value <= most * (1 + 1e-9)
+        assert 0 <= value <= largest * (1 + 1e-9)
 
 
 def test_assouad_tends_to_what_is_true_without_privacy():

@@ -41,9 +41,9 @@ BY_SLUG = {bound.card.slug: bound for bound in UPPER_MEAN_BOUNDS}
 EXPLICIT = sorted(s for s, b in BY_SLUG.items() if b.card.constant == "explicit")
 
 
-def unit(at):
+def unit(setting):
     """The catalogue's laws have moments of at most 1."""
-    return replace(at, constants=replace(at.constants, coordinate_moment=1.0))
+    return replace(setting, constants=replace(setting.constants, coordinate_moment=1.0))
 
 
 def coordinatewise(noise, form):
@@ -77,35 +77,35 @@ def smoothed(form):
 
 
 def clipped(form):
-    def method(at):
-        n, d, rho = at.n, at.d, at.gaussian_rho
+    def method(setting):
+        n, d, rho = setting.n, setting.d, setting.gaussian_rho
         slope = math.sqrt(2 * d / rho) / n
         if form == "paper":
-            radius = upper_clipped.balanced_radius(at, BETA)
+            radius = upper_clipped.balanced_radius(setting, BETA)
         elif form == "probability":
-            noise = upper_clipped.high_probability(at, BETA).noise
+            noise = upper_clipped.high_probability(setting, BETA).noise
             tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / BETA))
             radius = noise / (math.sqrt(2 / rho) / n * tail)
         elif form == "expected":
-            radius = upper_clipped.directional_bias(at).best_radius_squared(slope)
+            radius = upper_clipped.directional_bias(setting).best_radius_squared(slope)
         else:
-            radius = upper_clipped.coordinate_bias(unit(at)).best_radius_squared(slope)
+            radius = upper_clipped.coordinate_bias(unit(setting)).best_radius_squared(slope)
         return SimpleClipping(radius=radius)
 
     return method
 
 
 def iterative(form):
-    def method(at):
+    def method(setting):
         if form == "paper":
-            bias = upper_clipped.printed_bias(at)
-            size = upper_iterative.printed(at)[1]
+            bias = upper_clipped.printed_bias(setting)
+            size = upper_iterative.printed(setting)[1]
             groups, quantile = 2397, 0.9
         else:
-            bias = upper_clipped.directional_bias(at)
-            _, size, groups = upper_iterative.general_quantile(at, BETA)
+            bias = upper_clipped.directional_bias(setting)
+            _, size, groups = upper_iterative.general_quantile(setting, BETA)
             quantile = 0.5 + 1e-9
-        ratio = (size / (bias.constant * bias.amplitude)) ** (1 / (at.moment_order - 1))
+        ratio = (size / (bias.constant * bias.amplitude)) ** (1 / (setting.moment_order - 1))
         return IterativeUpdating(radius=bias.scale / ratio, groups=groups, quantile=quantile)
 
     return method
@@ -175,19 +175,19 @@ EVERY_HYPOTHESIS_HOLDS = ("many records", "many records, plane")
 SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # the search among 2397 points
 
 
-def errors(which, at, method, trials, seed):
+def errors(which, setting, method, trials, seed):
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(trials):
-        drawn = which.draw(rng)
-        rows = drawn.sample(at.n, rng)
-        release = method.release(rows, method.plan(at), Ledger(at.budget), rng)
-        values.append(drawn.error(release.value))
+        problem_drawn = which.draw(rng)
+        rows = problem_drawn.sample(setting.n, rng)
+        release = method.release(rows, method.plan(setting), Ledger(setting.budget), rng)
+        values.append(problem_drawn.error(release.value))
     return np.array(values)
 
 
-def assert_holds(bound, at, measured):
-    value, trials = bound.value(at), len(measured)
+def assert_holds(bound, setting, measured):
+    value, trials = bound.value(setting), len(measured)
     if bound.card.guarantee == "expectation":
         deviation = measured.std(ddof=1) / math.sqrt(trials)
         assert measured.mean() - 6 * deviation <= value
@@ -204,45 +204,47 @@ def test_every_explicit_upper_bound_has_a_run():
 @pytest.mark.parametrize(("slug", "name"), crossed(3, sorted(METHODS), CASES))
 def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
     which, n, rho = CASES[name]
-    at = which.setting(n, ZCDP(rho=rho))
+    setting = which.setting(n, ZCDP(rho=rho))
     bound = BY_SLUG[slug]
-    if any("vacuous" not in sentence for sentence in bound.failures(at)):
+    if any("vacuous" not in sentence for sentence in bound.failures(setting)):
         assert name not in EVERY_HYPOTHESIS_HOLDS or bound.has_scope
         return
-    if slug == SLOW_IN_THE_PLANE and at.d == 2:
+    if slug == SLOW_IN_THE_PLANE and setting.d == 2:
         return
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(which, at, METHODS[slug](at), trials, 1000 + EXPLICIT.index(slug))
-    assert_holds(bound, at, measured)
+    measured = errors(which, setting, METHODS[slug](setting), trials, 1000 + EXPLICIT.index(slug))
+    assert_holds(bound, setting, measured)
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("slug", ["cwme-cdp", "cwme-pure"])
 def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(slug, name):
     which, n, rho = CASES[name]
-    at = which.setting(n, ZCDP(rho=rho))
-    form = "expected" if at.moment_order >= 2 else "below-two"
+    setting = which.setting(n, ZCDP(rho=rho))
+    form = "expected" if setting.moment_order >= 2 else "below-two"
     method = CoordinatewiseCDP() if slug == "cwme-cdp" else CoordinatewisePure()
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(which, at, method, trials, 77)
-    assert_holds(BY_SLUG[f"upper.mean.{slug}-{form}"], at, measured)
+    measured = errors(which, setting, method, trials, 77)
+    assert_holds(BY_SLUG[f"upper.mean.{slug}-{form}"], setting, measured)
 
 
 def test_a_radius_for_which_a_bound_is_not_stated_can_err_more():
     """The bound's radius suits its own moment class; one that clips nothing has too much noise."""
     which = ordinary(Pareto, 200, 2.0, 0.05)
-    at = which.setting(300, ZCDP(rho=0.05))
+    setting = which.setting(300, ZCDP(rho=0.05))
     bound = BY_SLUG["upper.mean.clipped-expected"]
     no_clip = SimpleClipping(radius=math.sqrt(200) + 1)
-    assert errors(which, at, no_clip, 10, 5).mean() > 2 * bound.value(at)
-    assert errors(which, at, SimpleClipping(), 10, 5).mean() < bound.value(at)
-    assert_holds(bound, at, errors(which, at, METHODS[bound.card.slug](at), TRIALS, 6))
+    assert errors(which, setting, no_clip, 10, 5).mean() > 2 * bound.value(setting)
+    assert errors(which, setting, SimpleClipping(), 10, 5).mean() < bound.value(setting)
+    assert_holds(
+        bound, setting, errors(which, setting, METHODS[bound.card.slug](setting), TRIALS, 6)
+    )
 
 
 @pytest.mark.parametrize("d", [1, 3, 40])
 def test_the_median_bound_counts_the_methods_blocks(d):
     n = 1000
-    at = ordinary(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
-    plan = MedianOfMeans().plan(at)
-    value = BY_SLUG["upper.mean.median-of-means-probability"].value(at)
+    setting = ordinary(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
+    plan = MedianOfMeans().plan(setting)
+    value = BY_SLUG["upper.mean.median-of-means-probability"].value(setting)
     assert value == pytest.approx(10 * math.sqrt(d / (n // plan.statistic.blocks)))

@@ -91,10 +91,10 @@ def test_the_mean_square_radius_and_its_minimum():
 @pytest.mark.parametrize("p", [2, 3.5, 100])
 def test_every_clipping_radius_is_the_minimiser(p):
     n, d, moment, rho, beta = 5000, 7, 1.7, 0.05, 0.05
-    at = zcdp(n, d, p, rho, moment)
-    sharp = upper_clipped.directional_bias(at)
+    setting = zcdp(n, d, p, rho, moment)
+    sharp = upper_clipped.directional_bias(setting)
     grid = sharp.scale * np.geomspace(0.05, 50, 4000)
-    best = upper_clipped.high_probability(at, beta).total()
+    best = upper_clipped.high_probability(setting, beta).total()
     size = d * math.log(5) + math.log(2 / beta)
     noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
 
@@ -104,9 +104,9 @@ def test_every_clipping_radius_is_the_minimiser(p):
 
     lowest = min(total(float(r)) for r in grid)
     assert lowest * (1 - 1e-3) <= best <= lowest * (1 + 1e-12)
-    at_best = upper_clipped.mean_square(at, moment, sharp).root_sum_square()
+    at_best = upper_clipped.mean_square(setting, moment, sharp).root_sum_square()
     for r in grid:
-        fixed = upper_clipped.mean_square(at, moment, sharp, radius=float(r))
+        fixed = upper_clipped.mean_square(setting, moment, sharp, radius=float(r))
         assert at_best <= fixed.root_sum_square() * (1 + 1e-12)
 
 
@@ -120,8 +120,8 @@ def test_the_smallest_useful_n_of_theorem_2_is_the_reference(d, epsilon, p, prin
         total = upper_clipped.printed(zcdp(n, d, p, rho_15(epsilon)), 0.05).total()
         assert (total < 1) is useful
     for n, useful in ((int(tight * 0.96), False), (int(tight * 1.05), True)):
-        at = zcdp(n, d, p, gaussian_rho(epsilon, 1e-6))
-        assert (upper_clipped.high_probability(at, 0.05).total() < 1) is useful
+        setting = zcdp(n, d, p, gaussian_rho(epsilon, 1e-6))
+        assert (upper_clipped.high_probability(setting, 0.05).total() < 1) is useful
 
 
 # --- Zhao et al., iterative updating ---
@@ -145,13 +145,13 @@ def test_the_quantile_form_contains_the_printed_one():
 
 
 @pytest.mark.parametrize(
-    ("d", "epsilon", "p", "least"),
+    ("d", "epsilon", "p", "smallest"),
     [(10, 0.1, 2, 7.6e5), (10, 1, 2, 2.5e5), (10, 1, 3, 2.0e5), (100, 0.1, 2, 5.6e6),
      (100, 1, 3, 1.3e6)],
 )  # fmt: skip
-def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, p, least):
+def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, p, smallest):
     rho = gaussian_rho(epsilon, 1e-6)
-    for n, useful in ((int(least * 0.95), False), (int(least * 1.06), True)):
+    for n, useful in ((int(smallest * 0.95), False), (int(smallest * 1.06), True)):
         radius, bias, groups = upper_iterative.general_quantile(zcdp(n, d, p, rho), 0.05)
         assert 8 <= groups <= 120
         assert (radius + bias < 1) is useful
@@ -160,9 +160,9 @@ def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, 
 @pytest.mark.parametrize("p", [2, 4, 100])
 def test_the_iterative_bound_is_minimised_over_the_radius(p):
     n, d, rho = 10**7, 10, 0.5
-    at = zcdp(n, d, p, rho)
-    total = math.fsum(upper_iterative.printed(at))
-    bias = upper_clipped.printed_bias(at)
+    setting = zcdp(n, d, p, rho)
+    total = math.fsum(upper_iterative.printed(setting))
+    bias = upper_clipped.printed_bias(setting)
     used = n // 2397 * 2397
     grid = np.geomspace(0.1, 1e5, 4000)
     lowest = min(
@@ -185,8 +185,8 @@ def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_printed_form_has_the_papers_constants(noise):
     n, d, k, level, beta = 10**7, 5, 2, 1.0, 0.1
-    at = zcdp(n, d, k, level) if noise == "gaussian" else laplace(n, d, k, level, 1.0)
-    parts = upper_coordinatewise.printed(at, noise, beta)
+    setting = zcdp(n, d, k, level) if noise == "gaussian" else laplace(n, d, k, level, 1.0)
+    parts = upper_coordinatewise.printed(setting, noise, beta)
     m = 4 * math.log(2 * d / beta)
     signal = n / math.sqrt(d) if noise == "gaussian" else n / d
     tau = signal ** (1 / k)
@@ -204,15 +204,15 @@ def test_the_printed_form_has_the_papers_constants(noise):
 @pytest.mark.parametrize("k", [2, 3, 40, 100])
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
-    where = make_setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
+    setting = make_setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
     if noise == "laplace":
-        where = laplace(20_000, 6, k, 0.2, 1.3)
-    best = upper_coordinatewise.mean_square(where, noise).root_sum_square()
-    high = upper_coordinatewise.high_probability(where, noise, 0.05).total()
+        setting = laplace(20_000, 6, k, 0.2, 1.3)
+    best = upper_coordinatewise.mean_square(setting, noise).root_sum_square()
+    high = upper_coordinatewise.high_probability(setting, noise, 0.05).total()
     for tau in 1.3 / 3 + np.geomspace(0.01, 300, 500):
-        at = upper_coordinatewise.mean_square(where, noise, tau=float(tau)).root_sum_square()
+        at = upper_coordinatewise.mean_square(setting, noise, tau=float(tau)).root_sum_square()
         assert best <= at * (1 + 1e-9)
-        at = upper_coordinatewise.high_probability(where, noise, 0.05, tau=float(tau)).total()
+        at = upper_coordinatewise.high_probability(setting, noise, 0.05, tau=float(tau)).total()
         assert high <= at * (1 + 1e-9)
 
 
@@ -232,9 +232,9 @@ def test_no_mean_in_the_ball_has_a_larger_bias_than_the_joint_bound(k, d):
 
 
 def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
-    at = zcdp(9600, 6, 3, 0.2, mean_bound=1.0)
+    setting = zcdp(9600, 6, 3, 0.2, mean_bound=1.0)
     values = [
-        upper_coordinatewise.mean_square(at, "gaussian", blocks=m).root_sum_square()
+        upper_coordinatewise.mean_square(setting, "gaussian", blocks=m).root_sum_square()
         for m in range(1, 33)
     ]
     assert values[1] == pytest.approx(values[0])
@@ -242,9 +242,9 @@ def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
 
 
 def test_kappa_of_the_median_is_the_reference():
-    at = zcdp(24_000, 1, 2, 1e12)
+    setting = zcdp(24_000, 1, 2, 1e12)
     for m, kappa in ((3, 3.0), (4, 4.0), (5, 2.5), (24, 24 / 11)):
-        parts = upper_coordinatewise.mean_square(at, "gaussian", blocks=m, tau=1e9)
+        parts = upper_coordinatewise.mean_square(setting, "gaussian", blocks=m, tau=1e9)
         assert parts.sampling**2 * (24_000 // m) == pytest.approx(kappa, rel=1e-6)
 
 
@@ -258,8 +258,8 @@ def test_the_tight_noise_is_what_the_even_median_needs():
 
 def test_the_smoothed_bound_is_form_v_at_its_minimum():
     n, d, bound, rho = 3000, 8, 0.7, 0.3
-    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
-    best = upper_smoothed.mean_square(at)
+    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    best = upper_smoothed.mean_square(setting)
     supremum = smoothed_supremum(1.0)
     assert supremum == pytest.approx(0.643646, abs=5e-7)
 
@@ -273,7 +273,7 @@ def test_the_smoothed_bound_is_form_v_at_its_minimum():
 
     lowest = min(form_v(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
     assert best.root_sum_square() == pytest.approx(lowest, rel=1e-6)
-    fixed = upper_smoothed.mean_square(at, tau=7.0)
+    fixed = upper_smoothed.mean_square(setting, tau=7.0)
     assert fixed.root_sum_square() == pytest.approx(form_v(7.0), rel=1e-12)
 
 
@@ -288,8 +288,8 @@ def test_the_smoothed_deviation_is_form_i_at_its_minimum():
         return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
 
     lowest = min(form_i(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
-    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
-    total = upper_smoothed.high_probability(at, beta).total()
+    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    total = upper_smoothed.high_probability(setting, beta).total()
     assert total == pytest.approx(lowest, rel=1e-6)
 
 
@@ -313,9 +313,9 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(1)
     mu = np.full(d, bound / math.sqrt(d))
-    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
-    parts = upper_coordinatewise.mean_square(at, "gaussian")
-    unit = upper_coordinatewise.noise_level(at, 1.0, "gaussian", 1) * math.sqrt(d)
+    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    parts = upper_coordinatewise.mean_square(setting, "gaussian")
+    unit = upper_coordinatewise.noise_level(setting, 1.0, "gaussian", 1) * math.sqrt(d)
     tau = parts.noise / unit
     errors = []
     for _ in range(300):
@@ -330,8 +330,8 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
 @pytest.mark.parametrize("order", [2.0, 3.0, 6.0])
 def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_only(order):
     d, far = 20, 50.0
-    at = zcdp(10_000, d, order, 0.03, mean_bound=far)
-    bias, slope = upper_clipped.coordinate_bias(at), math.sqrt(2 * d / 0.03) / 10_000
+    setting = zcdp(10_000, d, order, 0.03, mean_bound=far)
+    bias, slope = upper_clipped.coordinate_bias(setting), math.sqrt(2 * d / 0.03) / 10_000
     radius = bias.best_radius_squared(slope)
     assert radius > far
     # The best radius of a plain search.
@@ -355,9 +355,9 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(2)
     mu = np.full(d, bound / math.sqrt(d))
-    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
-    bias = upper_clipped.coordinate_bias(at)
-    parts = upper_clipped.mean_square(at, 1.0, bias)
+    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    bias = upper_clipped.coordinate_bias(setting)
+    parts = upper_clipped.mean_square(setting, 1.0, bias)
     radius = bias.best_radius_squared(math.sqrt(2 * d / rho) / n)
     errors = []
     for _ in range(300):
@@ -413,28 +413,40 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
     ("call", "sentence"),
     [
         (
-            lambda at: upper_iterative.iterative_rate(at, at.gaussian_rho, 2.0),
+            lambda setting: upper_iterative.iterative_rate(setting, setting.gaussian_rho, 2.0),
             "beta must be between 0 and 1, got",
         ),
-        (lambda at: upper_iterative.iterative_amplified_rate(at, 0.5), "between 0 and 1/e, got"),
         (
-            lambda at: upper_iterative.unsplit_radius(100, 2, 1.0, 1.0, 1.0, 9, 0.1, 0.9),
+            lambda setting: upper_iterative.iterative_amplified_rate(setting, 0.5),
+            "between 0 and 1/e, got",
+        ),
+        (
+            lambda setting: upper_iterative.unsplit_radius(100, 2, 1.0, 1.0, 1.0, 9, 0.1, 0.9),
             "tau must be between 0 and 1/2, got tau=0.9",
         ),
-        (lambda at: upper_coordinatewise.even_blocks(10, 40.0), "beta must be between 0 and 1"),
         (
-            lambda at: upper_coordinatewise.mean_square(at, "gaussian", blocks=0),
+            lambda setting: upper_coordinatewise.even_blocks(10, 40.0),
+            "beta must be between 0 and 1",
+        ),
+        (
+            lambda setting: upper_coordinatewise.mean_square(setting, "gaussian", blocks=0),
             "blocks must be a positive integer, got blocks=0",
         ),
         (
-            lambda at: upper_coordinatewise.mean_square(at, "gaussian", tau=-1.0),
+            lambda setting: upper_coordinatewise.mean_square(setting, "gaussian", tau=-1.0),
             "tau must be positive, got tau=-1.0",
         ),
-        (lambda at: upper_clipped.covering_log(3, 3.0), "beta must be between 0 and 1, got"),
-        (lambda at: upper_smoothed.high_probability(at, 1.5), "beta must be between 0 and 1, got"),
-        (lambda at: smoothed_supremum(-1.0), "smoothing_variance must be a positive number, got"),
-        (lambda at: phases(1), "n must be at least 2, got n=1"),
-        (lambda at: share_of(1.5), "exponent must be at least 2, got exponent=1.5"),
+        (lambda setting: upper_clipped.covering_log(3, 3.0), "beta must be between 0 and 1, got"),
+        (
+            lambda setting: upper_smoothed.high_probability(setting, 1.5),
+            "beta must be between 0 and 1, got",
+        ),
+        (
+            lambda setting: smoothed_supremum(-1.0),
+            "smoothing_variance must be a positive number, got",
+        ),
+        (lambda setting: phases(1), "n must be at least 2, got n=1"),
+        (lambda setting: share_of(1.5), "exponent must be at least 2, got exponent=1.5"),
     ],
 )
 def test_a_formula_refuses_what_it_is_not_proven_for(call, sentence):

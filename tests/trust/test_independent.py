@@ -24,7 +24,7 @@ def make_setting(source: random.Random, pure: bool) -> Setting:
     """Return a setting of unit moments in which a row is not void."""
     strength = 10 ** source.uniform(-1, 0.5)
     bound = 10 ** source.uniform(-0.5, 0.5)
-    return helpers.setting(
+    return helpers.make_setting(
         n=int(10 ** source.uniform(5, 7)),
         d=source.choice([9, 16, 40]),
         order=source.choice([2, 2.5, 3, 4]),

@@ -186,7 +186,7 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
     budget: Budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
     order = 1.5 if bound.has_scope else 3.0
     at = replace(
-        helpers.setting(d=20, order=order, budget=budget),
+        helpers.make_setting(d=20, order=order, budget=budget),
         law=StudentT(d=20, moment_order=order),
     )
     values = [bound.value(replace(at, n=n)) for n in (10**4, 10**6, 10**8, 10**10)]
@@ -202,7 +202,7 @@ def test_without_privacy_what_is_left_is_the_error_of_an_average() -> None:
     """At rho = 10^6 a record is not hidden: the best clip is far out, and the noise is nothing."""
     rows = {b.card.slug: b for b in UPPER}
     for d, n in ((3, 1000), (40, 10**5)):
-        at = helpers.setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6), mean_bound=0.5)
+        at = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6), mean_bound=0.5)
         for name in ("cwme-cdp-expected", "clipped-expected-coordinate", "sample"):
             value = rows[f"upper.mean.{name}"].value(at)
             assert value == pytest.approx(math.sqrt(d / n), rel=0.02), name
@@ -212,7 +212,7 @@ def test_without_privacy_what_is_left_is_the_error_of_an_average() -> None:
 def test_without_privacy_a_private_lower_bound_is_at_most_the_error_of_an_average() -> None:
     average = next(b for b in UPPER if b.card.slug == "upper.mean.sample")
     for d, n in ((20, 1000), (200, 10**5)):
-        at = helpers.setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6))
+        at = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6))
         for bound in rows_of("mean"):
             if bound.card.privacy == "zcdp" and bound.card.kind == "lower":
                 power = 2 if "squared" in bound.card.quantity else 1

@@ -23,7 +23,7 @@ def make_setting(
     **constants: Any,
 ) -> Setting:
     """A strongly convex, Lipschitz problem of mean type in moment units, unless told otherwise."""
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
         "variance_trace": float(d),
@@ -46,7 +46,7 @@ def make_setting(
         d=d,
         moment_order=order,
         budget=ApproxDP(epsilon=0.5, delta=1e-6) if budget is None else budget,
-        constants=Constants(**{**given, **constants}),
+        constants=Constants(**{**defaults, **constants}),
         spike_probability=spike_probability,
     )
 

@@ -75,10 +75,10 @@ def clipped(setting: Setting) -> float:
     plan, c = ClippedDescent(tuning="theory").plan(setting), setting.constants
     assert plan.rho == setting.gaussian_rho
     oracle = clipped_oracle(setting, plan.diagnostics["clip_radius"])
-    second = oracle.second_moment(plan.descent.steps)
+    second_moment = oracle.second_moment(plan.descent.steps)
     gradient, step = min(c.directional_moment, c.mean_gradient_bound), plan.descent.step_size
     bias = oracle.deviation + oracle.failure * oracle.reach
-    risk = (c.diameter, gradient, bias, second, plan.descent.steps)
+    risk = (c.diameter, gradient, bias, second_moment, plan.descent.steps)
     return sum(convex_risk(*risk, step=step))
 
 
@@ -144,12 +144,12 @@ class Case:
         values = []
         for trial in range(self.trials):
             rng = np.random.default_rng([41, trial])
-            drawn = self.problem.draw(rng)
-            sample = drawn.sample(self.n, rng)
+            drawn_problem = self.problem.draw(rng)
+            sample = drawn_problem.sample(self.n, rng)
             release = self.method.release(
                 sample, self.method.plan(setting), Ledger(self.budget), rng
             )
-            values.append(drawn.excess_risk(release.value).value)
+            values.append(drawn_problem.excess_risk(release.value).value)
         return np.array(values)
 
 

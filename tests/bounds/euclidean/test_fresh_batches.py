@@ -20,56 +20,56 @@ from tests.folded import each
 from tests.second import run_at_parameters_of, second_implementation_of
 
 BY_SLUG = {b.card.slug: b for b in SCO_BOUNDS}
-OWN = "upper.sco.fresh-batches"
+FRESH_BATCHES = "upper.sco.fresh-batches"
 DEFAULT_RHO = 0.028014481912627613
 
 
 def make_setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -> Setting:
-    given = {
+    defaults = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
         "variance_trace": float(d),
         "mean_gradient_bound": 1.0,
         "diameter": 2.0,
     }
-    constants = Constants(**(given | changes))
+    constants = Constants(**(defaults | changes))
     return Setting(n=n, d=d, moment_order=p, budget=budget, constants=constants)
 
 
-def plain(at: Setting, steps: int, clip: float, *, coordinates: bool) -> float:
+def plain(setting: Setting, steps: int, clip: float, *, coordinates: bool) -> float:
     """The bound at its best step size, from the formula of the page, in plain Python."""
-    c, d, p = at.constants, at.d, at.moment_order
+    c, d, p = setting.constants, setting.d, setting.moment_order
     kappa = (p - 1) ** (p - 1) / p**p
-    b = at.n // steps
-    noise = 2 * d * clip**2 / (at.gaussian_rho * b * b) if at.gaussian_rho else 0.0
-    if isinstance(at.budget, PureDP):
-        noise = 4 * d * (d + 1) * clip**2 / (at.budget.epsilon * b) ** 2
-    far = c.mean_gradient_bound
+    b = setting.n // steps
+    noise = 2 * d * clip**2 / (setting.gaussian_rho * b * b) if setting.gaussian_rho else 0.0
+    if isinstance(setting.budget, PureDP):
+        noise = 4 * d * (d + 1) * clip**2 / (setting.budget.epsilon * b) ** 2
+    mean_norm = c.mean_gradient_bound
     if coordinates:
         g = c.coordinate_moment ** (1 / p)
-        bias = math.sqrt(d) * g + far
-        if clip > far:
-            bias = min(bias, kappa * (math.sqrt(d) * g) ** p / (clip - far) ** (p - 1))
-        slope, variance = min(far + bias, clip), min(d * g * g, clip**2)
+        bias = math.sqrt(d) * g + mean_norm
+        if clip > mean_norm:
+            bias = min(bias, kappa * (math.sqrt(d) * g) ** p / (clip - mean_norm) ** (p - 1))
+        slope, variance = min(mean_norm + bias, clip), min(d * g * g, clip**2)
     else:
         m = c.directional_moment
         bias = min(kappa * d ** ((p - 1) / 2) * m**p / clip ** (p - 1), m)
-        slope, variance = min(m, far + bias, clip), min(d * m * m, clip**2)
+        slope, variance = min(m, mean_norm + bias, clip), min(d * m * m, clip**2)
     gamma = math.sqrt(slope**2 + variance / b + noise)
     return c.diameter / 2 * gamma / math.sqrt(steps) + c.diameter * bias
 
 
-def least(at: Setting, *, coordinates: bool) -> float:
+def least_bound(setting: Setting, *, coordinates: bool) -> float:
     radii = [0.3 * 1.03**k for k in range(240)]
     return min(
-        plain(at, t, c, coordinates=coordinates)
-        for t in range(1, min(at.n, 150) + 1)
+        plain(setting, t, c, coordinates=coordinates)
+        for t in range(1, min(setting.n, 150) + 1)
         for c in radii
     )
 
 
 @each(
-    "at",
+    "setting",
     [
         make_setting(10_000, 2.0, ZCDP(rho=DEFAULT_RHO)),
         make_setting(
@@ -85,40 +85,42 @@ def least(at: Setting, *, coordinates: bool) -> float:
     "upper.sco.fresh-batches-pure",
     "upper.sco.fresh-batches-pure-coordinate",
 )
-def test_the_bounds_are_the_least_of_their_formula_over_steps_and_radii(at: Setting) -> None:
-    kind = "-pure" if isinstance(at.budget, PureDP) else ""
-    other = "" if kind else "-pure"
+def test_the_bounds_are_the_least_of_their_formula_over_steps_and_radii(setting: Setting) -> None:
+    kind = "-pure" if isinstance(setting.budget, PureDP) else ""
+    other_kind = "" if kind else "-pure"
     for name, coordinates in (("", False), ("-coordinate", True)):
-        value = BY_SLUG[f"{OWN}{kind}{name}"].value(at)
-        grid = least(at, coordinates=coordinates)
+        value = BY_SLUG[f"{FRESH_BATCHES}{kind}{name}"].value(setting)
+        grid = least_bound(setting, coordinates=coordinates)
         assert value <= grid * (1 + 1e-9) or value == pytest.approx(grid, rel=3e-3)
         assert value >= grid * (1 - 3e-3)
-        assert math.isinf(BY_SLUG[f"{OWN}{other}{name}"].value(at))
-        assert BY_SLUG[f"{OWN}{other}{name}"].failures(at)
+        assert math.isinf(BY_SLUG[f"{FRESH_BATCHES}{other_kind}{name}"].value(setting))
+        assert BY_SLUG[f"{FRESH_BATCHES}{other_kind}{name}"].failures(setting)
 
 
 @each(("n", "p", "value"), [(10**4, 2.0, 0.488), (10**5, 4.0, 0.1064), (10**6, 2.0, 0.1046)])
 def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
-    at = make_setting(n, p, ZCDP(rho=DEFAULT_RHO))
-    assert BY_SLUG[OWN].value(at) == pytest.approx(value, abs=0.6 * 10 ** -len(str(value)[2:]))
+    setting = make_setting(n, p, ZCDP(rho=DEFAULT_RHO))
+    assert BY_SLUG[FRESH_BATCHES].value(setting) == pytest.approx(
+        value, abs=0.6 * 10 ** -len(str(value)[2:])
+    )
 
 
 @each("budget", (ZCDP(rho=0.2), PureDP(epsilon=1.5)), ids=str)
 @second_implementation_of("upper.sco.fresh-batches-run", "upper.sco.fresh-batches-pure-run")
 def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
-    at = make_setting(1000, 3.0, budget, d=6, lipschitz=2.0)
-    row = BY_SLUG[f"{OWN}{'-pure' * isinstance(budget, PureDP)}-run"]
+    setting = make_setting(1000, 3.0, budget, d=6, lipschitz=2.0)
+    row = BY_SLUG[f"{FRESH_BATCHES}{'-pure' * isinstance(budget, PureDP)}-run"]
     for steps, clip, size in ((1, 3.0, 0.5), (7, 0.4, 0.01), (33, 12.0, 0.2)):
         batches = BatchedSteps(steps=steps, radius=clip, step_size=size)
-        plan = FreshBatches(batches=batches).plan(at)
-        known = clipped_gradient(at, np.array([clip]), "directional")
-        best = plain(at, steps, clip, coordinates=False)
-        beta = float(known.bias[0])
+        plan = FreshBatches(batches=batches).plan(setting)
+        certificate = clipped_gradient(setting, np.array([clip]), "directional")
+        best = plain(setting, steps, clip, coordinates=False)
+        beta = float(certificate.bias[0])
         gamma = (best - 2 * beta) * math.sqrt(steps)  # D_0 = 1
         expected = 1 / (2 * size * steps) + size * gamma**2 / 2 + 2 * beta
-        assert row.value(at, plan) == pytest.approx(expected)
+        assert row.value(setting, plan) == pytest.approx(expected)
         if size == 0.5:
-            assert row.value(at, plan) > best
+            assert row.value(setting, plan) > best
 
 
 @each("seed", range(30))
@@ -138,40 +140,40 @@ def test_clipping_moves_the_mean_of_no_law_by_more_than_the_lemmas_allow(seed: i
     elif d > 1:
         directional *= 1.02  # what the directions that were tried may miss
     coordinate = float(np.max(weights @ np.abs(points - mean) ** p))
-    far = float(np.linalg.norm(mean))
-    at = make_setting(
+    mean_norm = float(np.linalg.norm(mean))
+    setting = make_setting(
         100,
         p,
         ZCDP(rho=1.0),
         d=d,
         coordinate_moment=coordinate,
         directional_moment=directional,
-        mean_gradient_bound=far,
+        mean_gradient_bound=mean_norm,
     )
-    radii = far + np.geomspace(0.01, 30, 25) * coordinate ** (1 / p)
-    radii = np.concatenate([radii, far * np.array([0.2, 0.9])])
+    radii = mean_norm + np.geomspace(0.01, 30, 25) * coordinate ** (1 / p)
+    radii = np.concatenate([radii, mean_norm * np.array([0.2, 0.9])])
     for kind in ("directional", "coordinate"):
-        known = clipped_gradient(at, radii, kind)  # type: ignore[arg-type]
+        certificate = clipped_gradient(setting, radii, kind)  # type: ignore[arg-type]
         for k, radius in enumerate(radii):
             scale = np.minimum(1, radius / np.linalg.norm(points, axis=1))
             clipped = points * scale[:, None]
             middle = weights @ clipped
             trace = float(weights @ np.sum((clipped - middle) ** 2, axis=1))
             room = 1 + 1e-9
-            assert np.linalg.norm(middle - mean) <= known.bias[k] * room, kind
-            assert np.linalg.norm(middle) <= known.slope[k] * room, kind
-            assert trace <= known.variance[k] * room, kind
+            assert np.linalg.norm(middle - mean) <= certificate.bias[k] * room, kind
+            assert np.linalg.norm(middle) <= certificate.slope[k] * room, kind
+            assert trace <= certificate.variance[k] * room, kind
 
 
 def test_the_sharp_constant_of_the_bias_is_reached() -> None:
     """Two points in one dimension, the far one at p/(p-1) C: nothing smaller than kappa holds."""
     p, clip = 3.0, 1.0
-    far = p / (p - 1) * clip
-    weight = far**-p
-    bias = weight * (far - clip)
-    at = make_setting(100, p, ZCDP(rho=1.0), d=1, directional_moment=1.0)
-    known = clipped_gradient(at, np.array([clip]), "directional")
-    assert float(known.bias[0]) == pytest.approx(bias)
+    spike_size = p / (p - 1) * clip
+    weight = spike_size**-p
+    bias = weight * (spike_size - clip)
+    setting = make_setting(100, p, ZCDP(rho=1.0), d=1, directional_moment=1.0)
+    certificate = clipped_gradient(setting, np.array([clip]), "directional")
+    assert float(certificate.bias[0]) == pytest.approx(bias)
 
 
 def scenario(**fields: Any) -> Scenario:
@@ -180,13 +182,13 @@ def scenario(**fields: Any) -> Scenario:
     return Scenario(methods=(FreshBatches.card.slug,), **fields).validate()
 
 
-def runs(at: Scenario, method: Any, trials: int, seed: int) -> np.ndarray:
-    plan, rng = method.plan(at.setting), np.random.default_rng(seed)
+def runs(scenario: Scenario, method: Any, trials: int, seed: int) -> np.ndarray:
+    plan, rng = method.plan(scenario.setting), np.random.default_rng(seed)
     risks = []
     for _ in range(trials):
-        problem = at.instance.problem.draw(rng)
-        data = problem.sample(at.n, rng)
-        out = method.release(data, plan, Ledger(at.setting.budget), rng)
+        problem = scenario.instance.problem.draw(rng)
+        data = problem.sample(scenario.n, rng)
+        out = method.release(data, plan, Ledger(scenario.setting.budget), rng)
         risks.append(problem.excess_risk(out.value).value)
     return np.array(risks)
 
@@ -214,41 +216,41 @@ def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
     fields: dict[str, Any],
 ) -> None:
     """Both tunings. False alarms: 1e-6 a comparison, as in `test_above_measured`."""
-    at = scenario(n=1500, d=5, **fields)
-    kind = "-pure" * (at.setting.pure_epsilon > 0 and at.setting.gaussian_rho == 0)
+    point = scenario(n=1500, d=5, **fields)
+    kind = "-pure" * (point.setting.pure_epsilon > 0 and point.setting.gaussian_rho == 0)
     for tuning in ("theory", "practical"):
         method: Any = make_method(FreshBatches.card.slug, "tight", tuning)  # type: ignore[arg-type]
-        plan = method.plan(at.setting)
-        risks = runs(at, method, 24, 11)
+        plan = method.plan(point.setting)
+        risks = runs(point, method, 24, 11)
         slack = student.isf(1e-6, len(risks) - 1) * risks.std(ddof=1) / math.sqrt(len(risks))
-        run = BY_SLUG[f"{OWN}{kind}-run"]
-        assert not run.failures(at.setting)
-        assert risks.mean() - slack < run.value(at.setting, plan)
+        run = BY_SLUG[f"{FRESH_BATCHES}{kind}-run"]
+        assert not run.failures(point.setting)
+        assert risks.mean() - slack < run.value(point.setting, plan)
         if tuning == "theory":
-            own = BY_SLUG[f"{OWN}{kind}"].value(at.setting)
-            assert risks.mean() - slack < own
-            assert own == pytest.approx(run.value(at.setting, plan))
+            free_value = BY_SLUG[f"{FRESH_BATCHES}{kind}"].value(point.setting)
+            assert risks.mean() - slack < free_value
+            assert free_value == pytest.approx(run.value(point.setting, plan))
 
 
 @each("fields", ({"rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}, {"epsilon": 1.0, "delta": 0.0}))
 def test_on_the_hypercube_no_run_is_below_a_lower_bound(fields: dict[str, Any]) -> None:
-    at = scenario(problem="linear", distribution="hypercube", n=2000, d=6, p=2.0, **fields)
-    here = at.setting
+    point = scenario(problem="linear", distribution="hypercube", n=2000, d=6, p=2.0, **fields)
+    point_setting = point.setting
     binding = {"rho": ("none", "zcdp")}.get(next(iter(fields)), ("none", "approx"))
     binding = (*binding, "pure", "zcdp") if fields.get("delta") == 0 else binding
     lower = [
-        b.value(here)
+        b.value(point_setting)
         for b in bounds_for("linear")
         if b.card.kind == "lower"
         and b.card.constant == "explicit"
         and b.card.instance == "hypercube"
         and b.card.privacy in binding
-        and not b.failures(here)
+        and not b.failures(point_setting)
     ]
     assert lower
     assert max(lower) > 0
     for tuning in ("theory", "practical"):
         method: Any = make_method(FreshBatches.card.slug, "tight", tuning)  # type: ignore[arg-type]
-        risks = runs(at, method, 40, 7)
+        risks = runs(point, method, 40, 7)
         slack = student.isf(1e-6, len(risks) - 1) * risks.std(ddof=1) / math.sqrt(len(risks))
         assert risks.mean() + slack > max(lower)

@@ -26,8 +26,8 @@ from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 from tests.folded import each
 
 FALSE_ALARM = 1e-6
-OWN = [b for b in LOWER_SCO_BOUNDS if b.card.instance]
-SPIKES = [b for b in OWN if b.card.paper == KAMATH_2022]
+INSTANCE_BOUNDS = [b for b in LOWER_SCO_BOUNDS if b.card.instance]
+SPIKES = [b for b in INSTANCE_BOUNDS if b.card.paper == KAMATH_2022]
 RADIUS = 3.0
 
 
@@ -35,7 +35,7 @@ def drawn_at(
     problem: str, law: str, n: int, d: int, p: float, budget: Budget, radius: float = RADIUS
 ) -> Setting:
     """Return the setting of the catalogue's instance, spike probability and all."""
-    made = make_instance(
+    instance = make_instance(
         problem=problem,
         distribution=law,
         n=n,
@@ -46,7 +46,7 @@ def drawn_at(
         offset=0.0,
         radius=radius,
     )
-    return made.problem.setting(n, budget, spike_probability=made.spike_probability)
+    return instance.problem.setting(n, budget, spike_probability=instance.spike_probability)
 
 
 @each("bound", SPIKES, ids=lambda b: b.card.slug)
@@ -56,16 +56,16 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
     strong = card.instance_problem == "quadratic"
     budget = PureDP(epsilon=0.7) if card.privacy == "pure" else ZCDP(rho=0.05)
     level = 0.7 if card.privacy == "pure" else 0.05
-    at = drawn_at(card.instance_problem, card.instance, n, d, 3.0, budget)
-    assert bound.failures(at) == ()
+    setting = drawn_at(card.instance_problem, card.instance, n, d, 3.0, budget)
+    assert bound.failures(setting) == ()
     family = "fano" if card.instance == "spike" else "hypercube"
     notion = "pure" if card.privacy == "pure" else "cdp"
     form = f"{family}-{notion}-{'squared' if strong else 'convex'}"
-    raw = FORMS[form][0](at.spike_probability, n, d, 3.0, level)  # spikes of size q^(-1/p)
+    raw = FORMS[form][0](setting.spike_probability, n, d, 3.0, level)  # spikes of size q^(-1/p)
     unit = 0.5 if strong else RADIUS
-    assert bound.value(at) == pytest.approx(unit * raw, rel=1e-12)
+    assert bound.value(setting) == pytest.approx(unit * raw, rel=1e-12)
     if n == 1 and card.instance == "hypercube":
-        assert bound.value(at) > 0  # at q = 1 the central moment is 0, and the mean is unknown
+        assert bound.value(setting) > 0  # at q = 1 the central moment is 0, and the mean is unknown
 
 
 @pytest.mark.parametrize("law", ["spike", "hypercube", "tracing"])
@@ -73,14 +73,14 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
 def test_a_mean_on_the_sphere_is_inside_the_ball(law, d):
     # A small ball caps the spike probability: the mean's norm is the radius, up to rounding.
     for radius in (0.07, 0.083775, 0.16565265, 0.3, 0.7):
-        at = drawn_at("quadratic", law, 20, d, 3.0, ZCDP(rho=1e-3), radius)
+        setting = drawn_at("quadratic", law, 20, d, 3.0, ZCDP(rho=1e-3), radius)
         cap, _ = best_spike_probability("hypercube-cdp-squared", 20, d, 3.0, 1e-3, radius)
-        assert law != "hypercube" or at.spike_probability == cap
-        assert at.constants.minimum_interior
-        for bound in OWN:
+        assert law != "hypercube" or setting.spike_probability == cap
+        assert setting.constants.minimum_interior
+        for bound in INSTANCE_BOUNDS:
             card = bound.card
             if (card.instance, card.instance_problem) == (law, "quadratic"):
-                words = [s for s in bound.failures(at) if "prior" in s]
+                words = [s for s in bound.failures(setting) if "prior" in s]
                 assert words == [], card.slug
 
 
@@ -93,8 +93,10 @@ def test_an_ordinary_mean_on_the_sphere_is_inside_the_ball(family):
             assert Quadratic(distribution=law, radius=radius).constants.minimum_interior
             median = GeometricMedian(distribution=law, radius=radius)  # must not refuse
             assert median.constants.minimum_interior or family is SkewedPareto
-            outside = family(d=d, moment_order=2.0, offset=radius * 1.001)
-            assert not Quadratic(distribution=outside, radius=radius).constants.minimum_interior
+            outside_mean = family(d=d, moment_order=2.0, offset=radius * 1.001)
+            assert not Quadratic(
+                distribution=outside_mean, radius=radius
+            ).constants.minimum_interior
 
 
 def test_hard_instances_are_certified_in_their_class():
@@ -108,19 +110,19 @@ def test_hard_instances_are_certified_in_their_class():
 # -- algorithms that know the prior
 
 
-def gaussian_risks(at: Setting, rho: float, strong: bool, trials: int) -> np.ndarray:
+def gaussian_risks(setting: Setting, rho: float, strong: bool, trials: int) -> np.ndarray:
     """Excess risks of the exact posterior given the noisy sum of the sign patterns, rho-zCDP.
 
     A record's pattern has norm sqrt(d), so that the sum moves by at most 2 sqrt(d).
     """
-    n, d, q, p = at.n, at.d, float(at.spike_probability or 0.0), at.moment_order
+    n, d, q, p = setting.n, setting.d, float(setting.spike_probability or 0.0), setting.moment_order
     rng = np.random.default_rng(8)
     signs = 2.0 * rng.integers(0, 2, size=(trials, d)) - 1
     counts = rng.binomial(n, q, size=trials)
     std = 2 * math.sqrt(d) / math.sqrt(2 * rho)
-    seen = counts[:, None] * signs + std * rng.standard_normal((trials, d))
+    statistics = counts[:, None] * signs + std * rng.standard_normal((trials, d))
     possible = np.arange(n + 1)
-    tilt = possible[:, None, None] * seen / std**2
+    tilt = possible[:, None, None] * statistics / std**2
     log_weight = np.logaddexp(tilt, -tilt).sum(axis=2) - d * (possible**2)[:, None] / (2 * std**2)
     log_weight += binom.logpmf(possible, n, q)[:, None]
     weight = np.exp(log_weight - log_weight.max(axis=0))
@@ -136,14 +138,14 @@ def gaussian_risks(at: Setting, rho: float, strong: bool, trials: int) -> np.nda
 @pytest.mark.parametrize("problem", ["linear", "quadratic"])
 @pytest.mark.parametrize(("n", "d", "rho"), [(1, 1, 8.0), (10, 1, 10.0), (2, 5, 0.1), (8, 12, 0.5)])
 def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rho):
-    at = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
+    setting = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
     strong = problem == "quadratic"
     area = f"lower.sco{'-strong' if strong else ''}"
     bounds = [
-        BY_SLUG[f"{area}.{argument}-cdp"].value(at)
+        BY_SLUG[f"{area}.{argument}-cdp"].value(setting)
         for argument in ("two-sided", "hypercube", "fano-distance")
     ]
-    risks = gaussian_risks(at, rho, strong, 4000)
+    risks = gaussian_risks(setting, rho, strong, 4000)
     if not strong:
         risks = risks * 100.0 / RADIUS
     error = float(risks.std(ddof=1)) / math.sqrt(len(risks))
@@ -160,18 +162,18 @@ def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rh
 def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
     # One record: a sign pattern near it is released with odds e^epsilon, which is epsilon-DP, and
     # its expected fraction of wrong signs is g_d(epsilon) at the best radius.
-    at = drawn_at("linear", "hypercube", 1, d, 2.0, PureDP(epsilon=epsilon))
-    q = float(at.spike_probability or 0.0)
-    least = 0.5
+    setting = drawn_at("linear", "hypercube", 1, d, 2.0, PureDP(epsilon=epsilon))
+    q = float(setting.spike_probability or 0.0)
+    best_risk = 0.5
     for radius in range(d):
-        near = sum(math.comb(d, i) for i in range(radius + 1))
+        ball_size = sum(math.comb(d, i) for i in range(radius + 1))
         wrong = sum(i * math.comb(d, i) for i in range(radius + 1))
         odds = math.exp(epsilon)
-        total = odds * near + 2**d - near
-        least = min(least, (odds * wrong + d * 2 ** (d - 1) - wrong) / (d * total))
-    fraction = (1 - q) * 0.5 + q * least
+        total = odds * ball_size + 2**d - ball_size
+        best_risk = min(best_risk, (odds * wrong + d * 2 ** (d - 1) - wrong) / (d * total))
+    fraction = (1 - q) * 0.5 + q * best_risk
     risk = RADIUS * math.sqrt(q) * math.sqrt(d) * 2 * fraction
-    bound = BY_SLUG["lower.sco.hypercube-pure"].value(at)
+    bound = BY_SLUG["lower.sco.hypercube-pure"].value(setting)
     assert bound <= risk * (1 + 1e-12)
     if d == 1:  # 1 - sqrt(1 - 2g) is smaller than 2g; the l2 form is attained
         l2 = RADIUS * FORMS["hypercube-pure"][0](q, 1, 1, 2.0, epsilon)
@@ -182,8 +184,8 @@ def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
 
 
 def test_a_strict_condition_on_epsilon_is_worded_as_one():
-    at = make_setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
-    sentences = BY_SLUG["upper.sco.objective-perturbation"].failures(at)
+    setting = make_setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    sentences = BY_SLUG["upper.sco.objective-perturbation"].failures(setting)
     assert "The statement needs epsilon < 1, and epsilon=1." in sentences
     texts = {h.text for bound in SCO_BOUNDS for h in bound.hypotheses}
     assert not any("inf" in text.split() for text in texts)

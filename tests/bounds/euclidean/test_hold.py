@@ -34,24 +34,24 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(pa
         no_lower_exceeds_an_upper(at)
 
 
-def no_lower_exceeds_an_upper(at):
-    private = not isinstance(at.budget, PureDP)
+def no_lower_exceeds_an_upper(setting):
+    private = not isinstance(setting.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
         card = lower.card
-        if card.constant != "explicit" or card.privacy == "pure" or lower.failures(at):
+        if card.constant != "explicit" or card.privacy == "pure" or lower.failures(setting):
             continue
         strong = card.loss_class.curvature == "strongly convex"
         # A quadratic is smooth, of modulus lambda, and has its minimum inside; so has the class.
-        value = lower.value(at)
+        value = lower.value(setting)
         if card.privacy == "none" or private:
             for upper in MOMENT_UPPER if private else []:
                 if upper.card.loss_class.curvature == "strongly convex" and not strong:
                     continue  # strongly convex losses only
-                if not upper.failures(at):
-                    assert value <= upper.value(at) * (1 + 1e-9), (card.slug, upper.card.slug)
+                if not upper.failures(setting):
+                    assert value <= upper.value(setting) * (1 + 1e-9), (card.slug, upper.card.slug)
         if card.privacy == "none":
             sgd = BY_SLUG["upper.sco.sgd"]
-            assert value <= sgd.value(at) * (1 + 1e-9), card.slug
+            assert value <= sgd.value(setting) * (1 + 1e-9), card.slug
 
 
 @pytest.mark.parametrize("part", one_in(4, range(4)))
@@ -60,31 +60,31 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
         no_lower_exceeds_the_centre(at)
 
 
-def no_lower_exceeds_the_centre(at):
-    c = at.constants
+def no_lower_exceeds_the_centre(setting):
+    c = setting.constants
     for lower in LOWER_SCO_BOUNDS:
-        if lower.card.constant != "explicit" or lower.failures(at):
+        if lower.card.constant != "explicit" or lower.failures(setting):
             continue
         # A class of Lipschitz moments bounds the mean gradient by these alone.
-        own = "lipschitz_second" in lower.card.law_class.constants
-        steepest = c.lipschitz_second if own else c.mean_gradient_bound
-        assert lower.value(at) <= steepest * c.diameter / 2 * (1 + 1e-9)
+        is_lipschitz = "lipschitz_second" in lower.card.law_class.constants
+        steepest = c.lipschitz_second if is_lipschitz else c.mean_gradient_bound
+        assert lower.value(setting) <= steepest * c.diameter / 2 * (1 + 1e-9)
         if lower.card.loss_class.curvature == "strongly convex":
-            least = c.strong_convexity * c.diameter**2 / 8
-            assert lower.value(at) <= least * (1 + 1e-9)
+            centre_risk = c.strong_convexity * c.diameter**2 / 8
+            assert lower.value(setting) <= centre_risk * (1 + 1e-9)
 
 
 # Of 27 seeds that with the closest pair, 6.8 apart, which has two records.
-@each("at", list(random_settings(40, 50, ("zcdp", "approx"))))
-def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
+@each("setting", list(random_settings(40, 50, ("zcdp", "approx"))))
+def test_lipschitz_upper_bounds_hold_on_the_hard_instances(setting):
     # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g: certify that.
-    order, d = at.moment_order, at.d
-    scale = at.constants.coordinate_moment ** (1 / order)
-    cap = mean_cap(at, False)
-    p, _ = best_spike_probability("hypercube-cdp-convex", at.n, d, order, at.rho, cap)
+    order, d = setting.moment_order, setting.d
+    scale = setting.constants.coordinate_moment ** (1 / order)
+    cap = mean_cap(setting, False)
+    p, _ = best_spike_probability("hypercube-cdp-convex", setting.n, d, order, setting.rho, cap)
     lipschitz = p ** (-1 / order) * math.sqrt(d) * scale
     steep = with_constants(
-        at,
+        setting,
         lipschitz=lipschitz,
         smoothness=0.0,
         sample_smoothness=0.0,
@@ -103,43 +103,43 @@ def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
                 assert signs <= upper.value(steep) * (1 + 1e-9), upper.card.slug
 
 
-@each("at", list(random_settings(80, 34, ("zcdp", "approx"))))
-def test_upper_rates_are_never_below_the_lower_rates(at):
-    lower = BY_SLUG["lower.sco.rate-cdp"].value(at)
+@each("setting", list(random_settings(80, 34, ("zcdp", "approx"))))
+def test_upper_rates_are_never_below_the_lower_rates(setting):
+    lower = BY_SLUG["lower.sco.rate-cdp"].value(setting)
     for slug in ("cwme", "clipped", "iterative"):
-        assert BY_SLUG[f"upper.sco.{slug}"].value(at) >= lower * (1 - 1e-12), slug
-    if at.moment_order == 2:
-        assert BY_SLUG["upper.sco.smoothed"].value(at) >= lower * (1 - 1e-12)
-    ratio = BY_SLUG["upper.sco.prior-bassily-2019"].value(at)
-    assert ratio >= BY_SLUG["lower.sco.rate-lipschitz"].value(at) * (1 - 1e-12)
-    strong = BY_SLUG["lower.sco-strong.rate-cdp"].value(at)
-    assert BY_SLUG["upper.sco.cwme-strong"].value(at) >= strong * (1 - 1e-12)
+        assert BY_SLUG[f"upper.sco.{slug}"].value(setting) >= lower * (1 - 1e-12), slug
+    if setting.moment_order == 2:
+        assert BY_SLUG["upper.sco.smoothed"].value(setting) >= lower * (1 - 1e-12)
+    ratio = BY_SLUG["upper.sco.prior-bassily-2019"].value(setting)
+    assert ratio >= BY_SLUG["lower.sco.rate-lipschitz"].value(setting) * (1 - 1e-12)
+    strong = BY_SLUG["lower.sco-strong.rate-cdp"].value(setting)
+    assert BY_SLUG["upper.sco.cwme-strong"].value(setting) >= strong * (1 - 1e-12)
 
 
 def test_the_explicit_lower_bound_is_a_constant_below_the_rate():
     # 0.1767 sqrt(d) min(1, (sqrt(d)/(sqrt(rho) n))^a): theory/kamath-liu-zhang.md, 4.5.
-    for at in random_settings(40, 35, ("zcdp",)):
-        free = with_constants(at, mean_gradient_bound=math.inf)
+    for setting in random_settings(40, 35, ("zcdp",)):
+        free = with_constants(setting, mean_gradient_bound=math.inf)
         rate = BY_SLUG["lower.sco.rate-cdp"].terms(free)["privacy"]
         assert BY_SLUG["lower.sco.hypercube-cdp"].value(free) >= 0.1767 * rate
 
 
-@each("at", list(random_settings(40, 36, ("zcdp", "approx"))))
-def test_the_forms_of_a_method_are_in_order(at):
+@each("setting", list(random_settings(40, 36, ("zcdp", "approx"))))
+def test_the_forms_of_a_method_are_in_order(setting):
     def value(name):
-        return BY_SLUG[f"upper.sco.{name}"].value(at)
+        return BY_SLUG[f"upper.sco.{name}"].value(setting)
 
     assert value("clipped-explicit") <= value("clipped-explicit-paper") * (1 + 1e-6)
     assert value("cwme-strong-explicit") <= value("cwme-strong-explicit-divided") * (1 + 1e-6)
     assert value("cwme-strong-explicit-divided") <= value("cwme-strong-framework") * (1 + 1e-6)
     assert value("private-sgd-pruned") <= value("private-sgd-explicit") * (1 + 1e-9)
     assert value("private-sgd-explicit") <= value("private-sgd-utility") * (1 + 1e-9)
-    if isinstance(at.budget, ApproxDP):
+    if isinstance(setting.budget, ApproxDP):
         names = ("objective-perturbation-explicit", "objective-perturbation-paper")
         assert value(names[0]) <= value(names[1]) * (1 + 1e-9)
         # Where Remark 1's condition on delta holds, a third of delta is less than Theorem 6 leaves.
         paper = BY_SLUG["upper.sco.private-sgd-paper"]
-        if not any("Remark 1" in sentence for sentence in paper.failures(at)):
+        if not any("Remark 1" in sentence for sentence in paper.failures(setting)):
             assert value("private-sgd-theorem") <= value("private-sgd-paper") * (1 + 1e-9)
 
 
@@ -161,7 +161,7 @@ def test_sgd_meets_its_bound_on_the_linear_loss():
             w = w + step * row
             w /= max(1.0, float(np.linalg.norm(w)))
         risks.append(float(np.linalg.norm(mean) - total @ mean / n))
-    at = make_setting(
+    setting = make_setting(
         n,
         d,
         2.0,
@@ -171,7 +171,7 @@ def test_sgd_meets_its_bound_on_the_linear_loss():
         mean_gradient_bound=float(np.linalg.norm(mean)),
         variance_trace=float(d - d * 0.15**2),
     )
-    bound = BY_SLUG["upper.sco.sgd"].value(at)
+    bound = BY_SLUG["upper.sco.sgd"].value(setting)
     assert bound == pytest.approx(math.sqrt(d / n))
     error = float(np.std(risks) / math.sqrt(runs))
     assert np.mean(risks) + 5 * error < bound

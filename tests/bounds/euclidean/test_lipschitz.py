@@ -36,19 +36,19 @@ def test_the_numbers_of_the_note_on_private_sgd():
     assert theorem == pytest.approx(4.751576001)
     assert theorem - utility == pytest.approx(2.5 / math.sqrt(n))
     log_size = math.sqrt(math.log(3e6))
-    own = ApproxDP(epsilon=0.05 / (8 * log_size), delta=1e-6 / 3)
-    assert sco_private_sgd.printed_noise(at, own) == pytest.approx(190.900772)
+    theorem_budget = ApproxDP(epsilon=0.05 / (8 * log_size), delta=1e-6 / 3)
+    assert sco_private_sgd.printed_noise(at, theorem_budget) == pytest.approx(190.900772)
 
 
 def test_the_sharp_form_of_the_theory():
     n, d, sigma = 1000, 5, 2.0
-    at = lipschitz_at(n, d, 2.0)  # the centre is within 1 of every point
-    step = sco_private_sgd.printed_step(at, sigma, 1.0)
-    risk = sum(sco_private_sgd.sharp(at, sigma, step=step))
+    setting = lipschitz_at(n, d, 2.0)  # the centre is within 1 of every point
+    step = sco_private_sgd.printed_step(setting, sigma, 1.0)
+    risk = sum(sco_private_sgd.sharp(setting, sigma, step=step))
     assert risk == pytest.approx(0.2557135, abs=5e-8)
-    assert sum(sco_private_sgd.sharp(at, sigma)) == pytest.approx(0.2394706, abs=5e-8)
+    assert sum(sco_private_sgd.sharp(setting, sigma)) == pytest.approx(0.2394706, abs=5e-8)
     assert sum(sco_private_sgd.utility(lipschitz_at(n, d), sigma)) == pytest.approx(0.4326103)
-    pruned = math.hypot(*sco_private_sgd.pruned(at, sigma))
+    pruned = math.hypot(*sco_private_sgd.pruned(setting, sigma))
     assert pruned == pytest.approx(0.2047344, abs=5e-8)
 
 
@@ -66,11 +66,11 @@ def test_the_expected_number_of_steps(n, steps):
 def test_the_sharp_form_is_below_the_statements():
     for n in (1, 2, 3, 16, 1000, 10**6):
         for sigma in (0.0, 0.3, 20.0):
-            at, twice = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
+            at, wide_setting = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
             step = sco_private_sgd.printed_step(at, sigma, 1.0)
-            sharp = sum(sco_private_sgd.sharp(twice, sigma, step=step))
+            sharp = sum(sco_private_sgd.sharp(wide_setting, sigma, step=step))
             unit = (1 + sigma * math.sqrt(7)) / math.sqrt(n)
-            assert sum(sco_private_sgd.sharp(twice, sigma)) <= sharp * (1 + 1e-12)
+            assert sum(sco_private_sgd.sharp(wide_setting, sigma)) <= sharp * (1 + 1e-12)
             assert sharp <= (1 + math.log(2)) * unit * (1 + 1e-9)
             assert sharp <= sum(sco_private_sgd.utility(at, sigma))
             assert sharp <= sum(sco_private_sgd.regret(at, sigma))
@@ -78,17 +78,17 @@ def test_the_sharp_form_is_below_the_statements():
 
 def test_remark_1_is_theorem_6_after_substitution():
     n, d, epsilon, delta = 10**5, 9, 0.02, 1e-5
-    own = epsilon / (8 * math.sqrt(math.log(3 / delta)))
+    theorem_epsilon = epsilon / (8 * math.sqrt(math.log(3 / delta)))
     at, budget = lipschitz_at(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
-    theorem = sco_private_sgd.main_theorem(at, own, delta / 3)
+    theorem = sco_private_sgd.main_theorem(at, theorem_epsilon, delta / 3)
     assert sco_private_sgd.remark(at, budget) == pytest.approx(theorem)
 
 
 def test_the_main_theorem_meets_its_budget():
     n, epsilon, delta = 10_000, 0.05, 1e-6
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    own, own_delta = sco_private_sgd.theorem_parameters(n, budget)
-    reached = 4 * own * (math.sqrt(math.log(1 / own_delta)) + 2)
+    theorem_epsilon, own_delta = sco_private_sgd.theorem_parameters(n, budget)
+    reached = 4 * theorem_epsilon * (math.sqrt(math.log(1 / own_delta)) + 2)
     assert reached == pytest.approx(epsilon)
     assert 2 * own_delta + 2 * math.exp(-n / 16) == pytest.approx(delta)
     assert math.isnan(sco_private_sgd.theorem_parameters(16, budget)[0])
@@ -156,8 +156,8 @@ def test_the_measured_example_of_b1():
     for n, expected in ((1000, 0.889), (10_000, 0.233), (50_000, 0.099)):
         at = Objective(n=n, epsilon=0.9, delta=1e-5, lipschitz=1.0, diameter=4.0, width=width)
         terms = objective.explicit(at, 0.25, 1)
-        own = math.fsum(terms) + terms[1] * (1.72**2 / 4 - 1)
-        assert own == pytest.approx(expected, abs=6e-4)
+        explicit_value = math.fsum(terms) + terms[1] * (1.72**2 / 4 - 1)
+        assert explicit_value == pytest.approx(expected, abs=6e-4)
 
 
 def ball_width(d, diameter):
@@ -238,8 +238,8 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
 def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
     n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
     for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):
-        at = make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
-        noise = sco_private_sgd.sound_noise(at)
+        setting = make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
+        noise = sco_private_sgd.sound_noise(setting)
         m = n // 2 + 1
         steps = math.fsum(n / (n - k) for k in range(m))
         energy = lipschitz**2 * m + noise**2 * d * steps
@@ -251,13 +251,13 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
             "regret": 2 * math.sqrt(n) / m * diameter * spread,
         }
         for name, value in expected.items():
-            row_value = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
+            row_value = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(setting)
             assert row_value == pytest.approx(value, rel=1e-9), name
     approx = make_setting(
         n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter
     )
-    own = sco_private_sgd.theorem_parameters(n, budget)
-    theorem = sum(sco_private_sgd.main_theorem(approx, *own))
+    parameters = sco_private_sgd.theorem_parameters(n, budget)
+    theorem = sum(sco_private_sgd.main_theorem(approx, *parameters))
     assert BY_SLUG["upper.sco.private-sgd-theorem"].value(approx) == pytest.approx(theorem)
     remark = 5 * 15 / math.sqrt(n) + 160 * 15 * math.sqrt(d) * math.log(3e5) / (0.02 * n)
     assert BY_SLUG["upper.sco.private-sgd-paper"].value(approx) == pytest.approx(remark)
@@ -266,8 +266,8 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
 def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     for structure, rank in (("mean", 0), ("linear", 0), ("linear-model", 1), ("other", 9)):
-        at = make_setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)
-        own = Objective(
+        setting = make_setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)
+        inputs = Objective(
             n=500,
             epsilon=0.5,
             delta=1e-6,
@@ -277,9 +277,9 @@ def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
             inradius=1.0,
         )
         for name, printed in (("explicit", False), ("paper", True)):
-            value = sum(objective.explicit(own, 8.0, rank, printed=printed))
+            value = sum(objective.explicit(inputs, 8.0, rank, printed=printed))
             row = BY_SLUG[f"upper.sco.objective-perturbation-{name}"]
-            assert row.value(at) == pytest.approx(value), (structure, name)
-        strong = objective.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
+            assert row.value(setting) == pytest.approx(value), (structure, name)
+        strong = objective.explicit_strong(inputs, 8.0, 1.0, 0 if structure == "mean" else 9)
         row = BY_SLUG["upper.sco.objective-perturbation-strong-explicit"]
-        assert row.value(at) == pytest.approx(sum(strong)), structure
+        assert row.value(setting) == pytest.approx(sum(strong)), structure

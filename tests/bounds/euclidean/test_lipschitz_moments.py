@@ -37,34 +37,36 @@ def settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[Setting]
             "pure": PureDP(epsilon=strength),
         }[source.choice(kinds)]
         order = source.choice([2.0, 2.5, 3.0, 4.0, 10.0])
-        second = 10 ** source.uniform(-1, 1)
+        second_moment = 10 ** source.uniform(-1, 1)
         yield make_setting(
             int(10 ** source.uniform(1, 7)),
             source.choice([1, 2, 5, 16, 40, 200]),
             order,
             budget,
             diameter=10 ** source.uniform(-1, 1),
-            lipschitz_second=second,
-            lipschitz_moment=second * (1 if order == 2 else 10 ** source.uniform(0, 1)),
+            lipschitz_second=second_moment,
+            lipschitz_moment=second_moment * (1 if order == 2 else 10 ** source.uniform(0, 1)),
         )
 
 
-def norm_at(at: Setting, q: float) -> float:
+def norm_at(setting: Setting, q: float) -> float:
     """The norm of a record that is not 0."""
-    c = at.constants
-    return min(c.lipschitz_second / math.sqrt(q), c.lipschitz_moment / q ** (1 / at.moment_order))
+    c = setting.constants
+    return min(
+        c.lipschitz_second / math.sqrt(q), c.lipschitz_moment / q ** (1 / setting.moment_order)
+    )
 
 
-def sampling(at: Setting) -> float:
+def sampling(setting: Setting) -> float:
     """Signs with a bias, in plain loops; units of M/2."""
     best = 0.0
-    counts = np.arange(at.n + 1)
-    for tau in np.linspace(0.2, 3, 57) / math.sqrt(at.n):
+    counts = np.arange(setting.n + 1)
+    for tau in np.linspace(0.2, 3, 57) / math.sqrt(setting.n):
         if tau <= 1:
-            up, down = (binom.pmf(counts, at.n, (1 + s * tau) / 2) for s in (1, -1))
-            v = float(np.sum(2 * up * down / np.maximum(up + down, 1e-300)))
+            upward, downward = (binom.pmf(counts, setting.n, (1 + s * tau) / 2) for s in (1, -1))
+            v = float(np.sum(2 * upward * downward / np.maximum(upward + downward, 1e-300)))
             best = max(best, tau / (1 + tau) * (1 - math.sqrt(max(0.0, 1 - v))))
-    return best * min(at.constants.lipschitz_second, at.constants.lipschitz_moment)
+    return best * min(setting.constants.lipschitz_second, setting.constants.lipschitz_moment)
 
 
 def wrong_signs(y: float) -> float:
@@ -75,7 +77,7 @@ def wrong_signs(y: float) -> float:
     return float(brentq(lambda x: -x * math.log(x) - (1 - x) * math.log1p(-x) - left, 1e-300, 0.5))
 
 
-def some(budget: Any) -> Iterator[Setting]:
+def some_settings(budget: Any) -> Iterator[Setting]:
     """Yield settings where the second moment limits the best spike, and where the p-th one does."""
     for n, d, order, ratio in (
         (400, 5, 3.0, 1.5),
@@ -93,36 +95,41 @@ def some(budget: Any) -> Iterator[Setting]:
 @pytest.mark.parametrize("rho", [0.003, 0.2])
 def test_the_cdp_bound_from_its_formula(rho: float) -> None:
     sides = set()
-    for at in some(ZCDP(rho=rho)):
-        table = [wrong_signs(min(1.0, rho * b * b / at.d)) for b in range(at.n + 1)]
+    for setting in some_settings(ZCDP(rho=rho)):
+        table = [wrong_signs(min(1.0, rho * b * b / setting.d)) for b in range(setting.n + 1)]
 
-        def value(q: float, at: Setting = at, table: list[float] = table) -> float:
-            return norm_at(at, q) * q * 2 * float(binom.pmf(range(at.n + 1), at.n, q) @ table)
+        def value(q: float, setting: Setting = setting, table: list[float] = table) -> float:
+            return (
+                norm_at(setting, q)
+                * q
+                * 2
+                * float(binom.pmf(range(setting.n + 1), setting.n, q) @ table)
+            )
 
         grid = np.geomspace(1e-6, 1, 300)
         best = max(grid, key=value)
         fine = max(value(q) for q in best * np.linspace(0.95, 1.05, 81) if q <= 1)
-        sides.add(best < crossing(at) * 0.9)
-        terms = CDP.terms(at)
+        sides.add(best < crossing(setting) * 0.9)
+        terms = CDP.terms(setting)
         assert terms["privacy"] == pytest.approx(1.5 * fine, rel=2e-3)
-        assert terms["sampling"] == pytest.approx(1.5 * sampling(at), rel=2e-2)
-        assert CDP.value(at) == max(terms.values())
+        assert terms["sampling"] == pytest.approx(1.5 * sampling(setting), rel=2e-2)
+        assert CDP.value(setting) == max(terms.values())
     assert sides == {True, False}
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-4)])
 def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None:
     """(T3), every form of it, on a grid."""
-    for at in some(ApproxDP(epsilon=epsilon, delta=delta)):
-        n, d = at.n, at.d
+    for setting in some_settings(ApproxDP(epsilon=epsilon, delta=delta)):
+        n, d = setting.n, setting.d
         leakage = approximate_leakage(epsilon, delta, d)
         best = 0.0
         for u in np.geomspace(0.3, 200, 70):
             s = math.sqrt(d / (1 + u))
-            most = 1 - u / (d * (u + 3))
+            largest_gain = 1 - u / (d * (u + 3))
             gained = d * u / (1 + u) - 1
-            lost = 2 * d * u / ((1 + u) ** 2 * (u + 3))
-            gain = gained * max(0.0, 1 - lost / (2 * gained**2)) ** 2 if gained > 0 else 0.0
+            loss = 2 * d * u / ((1 + u) ** 2 * (u + 3))
+            gain = gained * max(0.0, 1 - loss / (2 * gained**2)) ** 2 if gained > 0 else 0.0
             for q in np.geomspace(1e-5, 1, 100):
                 kappa = n * q * leakage.kappa(d)
                 alpha = 2 * gain / (kappa + math.sqrt(kappa**2 + 4 * u * gain)) if gain else 0.0
@@ -131,22 +138,26 @@ def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None
                     x = n * q * c / (u * s)
                     eta = n * q * e * math.sqrt(d) * (1 + math.sqrt(1 + u)) / (u * s)
                     y = min(y, eta + x / math.sqrt(1 + x * x))
-                best = max(best, 1.5 * norm_at(at, q) * q / math.sqrt(d) * s * (most - y))
-        value = APPROX.terms(at)["privacy"]
+                best = max(
+                    best, 1.5 * norm_at(setting, q) * q / math.sqrt(d) * s * (largest_gain - y)
+                )
+        value = APPROX.terms(setting)["privacy"]
         assert value > 0
         assert best <= value * 1.002
         assert value <= best * 1.03
 
 
 def test_the_hard_records_have_the_two_moments_at_every_spike_probability() -> None:
-    for at in settings(300, 1, ("zcdp",)):
-        c = at.constants
+    for setting in settings(300, 1, ("zcdp",)):
+        c = setting.constants
         for q in np.geomspace(1e-8, 1, 40):
-            size = norm_at(at, q)
+            size = norm_at(setting, q)
             assert q * size**2 <= c.lipschitz_second**2 * (1 + 1e-12)
-            assert q * size**at.moment_order <= c.lipschitz_moment**at.moment_order * (1 + 1e-12)
-        edge = crossing(at)
-        p = at.moment_order
+            assert q * size**setting.moment_order <= c.lipschitz_moment**setting.moment_order * (
+                1 + 1e-12
+            )
+        edge = crossing(setting)
+        p = setting.moment_order
         assert edge == 1 or c.lipschitz_second * edge**0.5 == pytest.approx(
             c.lipschitz_moment * edge ** (1 - 1 / p)
         )
@@ -156,14 +167,14 @@ def test_the_hard_records_have_the_two_moments_at_every_spike_probability() -> N
 def test_the_lower_bound_has_the_printed_closed_form(count: int) -> None:
     """0.088 M G_p x^(1-1/p) for rare spikes, x = sqrt(d/rho)/n, and 0.118 M G_2/sqrt(n)."""
     compared = 0
-    for at in settings(count, 2, ("zcdp",)):
-        c, terms = at.constants, CDP.terms(at)
-        x = math.sqrt(at.d / at.rho) / at.n
-        power = 1 - 1 / at.moment_order
-        assert terms["sampling"] >= 0.118 * c.diameter * c.lipschitz_second / math.sqrt(at.n)
-        if 0.36 * x <= crossing(at):
-            least = 0.088 * c.diameter * c.lipschitz_moment * min(1.0, x) ** power
-            assert terms["privacy"] >= least
+    for setting in settings(count, 2, ("zcdp",)):
+        c, terms = setting.constants, CDP.terms(setting)
+        x = math.sqrt(setting.d / setting.rho) / setting.n
+        power = 1 - 1 / setting.moment_order
+        assert terms["sampling"] >= 0.118 * c.diameter * c.lipschitz_second / math.sqrt(setting.n)
+        if 0.36 * x <= crossing(setting):
+            closed_form = 0.088 * c.diameter * c.lipschitz_moment * min(1.0, x) ** power
+            assert terms["privacy"] >= closed_form
             compared += 1
     assert compared > count / 4
 
@@ -171,57 +182,59 @@ def test_the_lower_bound_has_the_printed_closed_form(count: int) -> None:
 @pytest.mark.parametrize("count", one_in(2, [100, 2000]))
 def test_no_lower_bound_of_the_class_exceeds_the_rate_or_an_answer_without_data(count: int) -> None:
     """The centre of the set errs by at most G_2 M/2 on every law."""
-    for at in settings(count, 3, ("zcdp", "approx", "pure")):
-        c = at.constants
-        most = c.lipschitz_second * c.diameter / 2
-        rate = UPPER.value(at)
-        if isinstance(at.budget, PureDP):
+    for setting in settings(count, 3, ("zcdp", "approx", "pure")):
+        c = setting.constants
+        centre_risk = c.lipschitz_second * c.diameter / 2
+        rate = UPPER.value(setting)
+        if isinstance(setting.budget, PureDP):
             assert math.isinf(rate)
         for lower in (CDP, APPROX):
-            value = lower.value(at)
-            if not lower.failures(at):
-                assert 0 < value <= most, (lower.card.slug, at)
-                assert value <= rate, (lower.card.slug, at)
+            value = lower.value(setting)
+            if not lower.failures(setting):
+                assert 0 < value <= centre_risk, (lower.card.slug, setting)
+                assert value <= rate, (lower.card.slug, setting)
 
 
 def test_the_rate_is_what_the_abstract_says() -> None:
-    at = make_setting(400, 25, 3.0, ZCDP(rho=0.25), lipschitz_second=2.0, lipschitz_moment=3.0)
-    first, second = UPPER.terms(at).values()
-    assert first == pytest.approx(2.0 * 2.0 / 20)
-    assert second == pytest.approx(2.0 * 3.0 * (5 / (0.5 * 400)) ** (2 / 3))
-    assert UPPER.value(at) == first + second
+    setting = make_setting(400, 25, 3.0, ZCDP(rho=0.25), lipschitz_second=2.0, lipschitz_moment=3.0)
+    sampling, privacy = UPPER.terms(setting).values()
+    assert sampling == pytest.approx(2.0 * 2.0 / 20)
+    assert privacy == pytest.approx(2.0 * 3.0 * (5 / (0.5 * 400)) ** (2 / 3))
+    assert UPPER.value(setting) == sampling + privacy
 
 
 @pytest.mark.parametrize("count", one_in(2, [20, 60]))
 def test_more_moments_never_lower_the_bound_and_the_units_are_those_of_the_loss(count: int) -> None:
-    for at in settings(count, 4, ("zcdp", "approx")):
-        c = at.constants
+    for setting in settings(count, 4, ("zcdp", "approx")):
+        c = setting.constants
         for lower in (CDP, APPROX):
-            value = lower.value(at)
+            value = lower.value(setting)
             wider = replace(c, lipschitz_moment=1.3 * c.lipschitz_moment)
-            assert lower.value(replace(at, constants=wider)) >= value * (1 - 1e-4)
-            both = replace(
+            assert lower.value(replace(setting, constants=wider)) >= value * (1 - 1e-4)
+            scaled_constants = replace(
                 c,
                 lipschitz_second=3 * c.lipschitz_second,
                 lipschitz_moment=3 * c.lipschitz_moment,
                 diameter=2 * c.diameter,
             )
-            assert lower.value(replace(at, constants=both)) == pytest.approx(6 * value)
+            assert lower.value(replace(setting, constants=scaled_constants)) == pytest.approx(
+                6 * value
+            )
 
 
 def test_without_certified_moments_nothing_is_said() -> None:
-    at = make_setting(lipschitz_moment=math.inf)
-    assert "no moment of order p=4 of the Lipschitz constants" in UPPER.failures(at)[0]
-    assert UPPER.value(at) == math.inf
+    setting = make_setting(lipschitz_moment=math.inf)
+    assert "no moment of order p=4 of the Lipschitz constants" in UPPER.failures(setting)[0]
+    assert UPPER.value(setting) == math.inf
     for lower in (CDP, APPROX):
-        assert lower.value(at) == 0.0
-        assert lower.failures(at) == UPPER.failures(at)
+        assert lower.value(setting) == 0.0
+        assert lower.failures(setting) == UPPER.failures(setting)
     assert APPROX.failures(make_setting(budget=ZCDP(rho=1.0)))
     assert (
         APPROX.value(make_setting(budget=ZCDP(rho=1.0)))
-        == APPROX.terms(at := make_setting())["sampling"]
+        == APPROX.terms(setting := make_setting())["sampling"]
     )
-    assert at.spike_probability is None
+    assert setting.spike_probability is None
 
 
 @pytest.mark.parametrize(
@@ -230,10 +243,10 @@ def test_without_certified_moments_nothing_is_said() -> None:
 )
 def test_every_problem_with_heavy_records_certifies_both_moments(problem: str) -> None:
     """The smoothness of a record is unbounded there, which keeps the smooth theorems out."""
-    at = Scenario(problem=problem, methods=(), p=3.0, epsilon=1.0, delta=1e-6).setting
-    c = at.constants
+    setting = Scenario(problem=problem, methods=(), p=3.0, epsilon=1.0, delta=1e-6).setting
+    c = setting.constants
     assert math.isinf(c.lipschitz)
     assert 0 < c.lipschitz_second <= c.lipschitz_moment < math.inf
-    assert UPPER.failures(at) == CDP.failures(at) == APPROX.failures(at) == ()
+    assert UPPER.failures(setting) == CDP.failures(setting) == APPROX.failures(setting) == ()
     if problem == "logistic":
         assert math.isinf(c.sample_smoothness)

@@ -44,22 +44,22 @@ def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, flo
 
 def on_a_ball(point: Setting) -> tuple[float, float]:
     """Return error and bias of records that are projected on a ball."""
-    known, reach = At(point), point.constants.mean_gradient_bound
+    inputs, reach = At(point), point.constants.mean_gradient_bound
     root = math.sqrt(point.d)
-    bias = known.kappa * root * (root / GRID) ** (known.p - 1)
-    noise = 2 * point.d * (reach + GRID) ** 2 / (known.rho * point.n**2)
+    bias = inputs.kappa * root * (root / GRID) ** (inputs.p - 1)
+    noise = 2 * point.d * (reach + GRID) ** 2 / (inputs.rho * point.n**2)
     return least_parts(bias, noise, point)
 
 
 def on_a_cube(point: Setting) -> tuple[float, float]:
     """Return error and bias of records whose coordinates are clipped."""
-    known, reach, d = At(point), point.constants.mean_gradient_bound, point.d
-    far, step = reach + GRID, 1e-5
-    rise = (known.hinge(far - step) ** 2 - known.hinge(far + step) ** 2) / (2 * step)
-    square = (d - 1) * known.hinge(far) ** 2 + known.hinge(GRID) ** 2
-    scale = 6 * (far / 3) * d / point.n
+    inputs, reach, d = At(point), point.constants.mean_gradient_bound, point.d
+    radius, step = reach + GRID, 1e-5
+    rise = (inputs.hinge(radius - step) ** 2 - inputs.hinge(radius + step) ** 2) / (2 * step)
+    square = (d - 1) * inputs.hinge(radius) ** 2 + inputs.hinge(GRID) ** 2
+    scale = 6 * (radius / 3) * d / point.n
     pure = isinstance(point.budget, PureDP)
-    noise = 2 * d * (scale / known.epsilon) ** 2 if pure else scale**2 / (2 * known.rho)
+    noise = 2 * d * (scale / inputs.epsilon) ** 2 if pure else scale**2 / (2 * inputs.rho)
     return least_parts(np.sqrt(square + (math.sqrt(d) - 1) * reach * rise), noise, point)
 
 
@@ -152,22 +152,22 @@ def test_at_user_level_it_is_half_the_error_and_the_bias_of_the_run_of_a_mean(
     p: float, m: int
 ) -> None:
     point = Scenario(problem="linear", n=500, m=m, d=4, p=p, methods=(), diameter=4.0)
-    n, d, where = point.n, point.d, point.setting
-    reach = where.constants.mean_gradient_bound
+    n, d, setting = point.n, point.d, point.setting
+    reach = setting.constants.mean_gradient_bound
     for name in ("mean-group", "mean-clipped"):
-        plan = make_method(f"user.{name}", "tight", "practical").plan(where)
+        plan = make_method(f"user.{name}", "tight", "practical").plan(setting)
         share = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
         length = math.sqrt(d) * share
         radius = plan.statistic.radius
         bias = (p - 1) ** (p - 1) / p**p * length**p * (radius - reach) ** (1 - p)
-        noise = d * (2 * radius / n) ** 2 / (2 * where.gaussian_rho)
+        noise = d * (2 * radius / n) ** 2 / (2 * setting.gaussian_rho)
         bias = min(bias, length + reach)
         error = math.sqrt(d / (n * m) + bias**2 + noise)
         row = bound(f"upper.user.one-step-{name}-run")
-        assert not row.failures(where)
-        assert error < 2 * reach and where.body.reach == 2
-        assert row.value(where) == pytest.approx(error + bias, rel=1e-12)
-        assert row.value(where) < 0.9 * 2 * error  # where the bias is taken to be the whole error
+        assert not row.failures(setting)
+        assert error < 2 * reach and setting.body.reach == 2
+        assert row.value(setting) == pytest.approx(error + bias, rel=1e-12)
+        assert row.value(setting) < 0.9 * 2 * error  # where the bias is taken to be the whole error
 
 
 def test_no_row_is_above_the_risk_at_the_centre_and_each_is_below_it_somewhere() -> None:
@@ -231,19 +231,19 @@ def test_runs_of_the_step_along_a_mean_of_users_are_below_the_bound(geometry: Ge
 @second_implementation_of("upper.user.one-step-mean-clipped-pure")
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
 def test_under_pure_dp_it_is_half_the_error_and_the_bias_of_users(p: float, m: int) -> None:
-    where = Scenario(
+    setting = Scenario(
         problem="linear", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0
     ).setting
-    n, d, reach = where.n, where.d, where.constants.mean_gradient_bound
+    n, d, reach = setting.n, setting.d, setting.constants.mean_gradient_bound
     share = min(1, math.sqrt((p - 1) / m))
     room = 0.01 * 1.0002 ** np.arange(60_000)
     bias = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * share) ** p * room ** (1 - p)
-    noise = d * (d + 1) * (2 * (reach + room) / (n * where.pure_epsilon)) ** 2
+    noise = d * (d + 1) * (2 * (reach + room) / (n * setting.pure_epsilon)) ** 2
     squares = d / (n * m) + bias**2 + noise
     best = int(np.argmin(squares))
     row = bound("upper.user.one-step-mean-clipped-pure")
-    assert not row.failures(where)
-    assert row.value(where) == pytest.approx(math.sqrt(squares[best]) + bias[best], rel=1e-3)
+    assert not row.failures(setting)
+    assert row.value(setting) == pytest.approx(math.sqrt(squares[best]) + bias[best], rel=1e-3)
 
 
 @pytest.mark.parametrize("geometry", SETS, ids=str)
@@ -283,15 +283,15 @@ def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> 
     problem = Linear(
         distribution=law(d=d, moment_order=2.5, offset=0.4), radius=1.0, geometry=geometry
     )
-    where, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
+    setting, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
     row, mean_row = (
         bound(f"upper.{name}clipped-expected-coordinate") for name in ("sco.one-step-", "mean.")
     )
-    assert not row.failures(where)
-    scale = where.constants.coordinate_moment ** (1 / 2.5)
-    noise = mean_row.terms(where)["privacy noise"] / math.sqrt(d)
+    assert not row.failures(setting)
+    scale = setting.constants.coordinate_moment ** (1 / 2.5)
+    noise = mean_row.terms(setting)["privacy noise"] / math.sqrt(d)
     radius = noise * n * math.sqrt(rho / 2)
-    step, risks = body.reach / mean_row.value(where), []
+    step, risks = body.reach / mean_row.value(setting), []
     assert radius > scale
     for _ in range(400):
         records = -problem.distribution.sample(n, rng).x
@@ -299,7 +299,7 @@ def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> 
         mean = (records * np.minimum(1, radius / lengths)).mean(axis=0)
         answer = body.project(body.centre - step * (mean + noise * rng.standard_normal(d)))
         risks.append(problem.excess_risk(answer).value)
-    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(where)
+    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(setting)
     assert geometry != L2 or np.mean(risks) > 0
 
 
@@ -323,18 +323,20 @@ def test_no_lower_bound_is_above_it() -> None:
         (4.0, 100_000, 1.0),
     ):
         for geometry in ("l2", "l1", "linf", "simplex"):
-            where = Scenario(
+            setting = Scenario(
                 problem="linear", methods=(), n=n, d=12, p=order, rho=rho, epsilon=None,
                 delta=None, geometry=geometry,
             ).setting  # fmt: skip
             proven = [
-                b.value(where)
+                b.value(setting)
                 for b in BOUNDS
                 if b.card.kind == "lower" and b.card.constant == "explicit"
                 and b.card.quantity == "excess risk" and b.card.level == "item"
                 and b.card.privacy in ("none", "zcdp") and not b.card.of_law
                 and "linear" in b.card.problems
-                and not b.failures(where) and not b.refusal(where)
+                and not b.failures(setting) and not b.refusal(setting)
             ]  # fmt: skip
-            least = min(row.value(where) for row in ONE_STEP_RISKS if not row.failures(where))
-            assert proven and max(proven) <= least
+            smallest = min(
+                row.value(setting) for row in ONE_STEP_RISKS if not row.failures(setting)
+            )
+            assert proven and max(proven) <= smallest

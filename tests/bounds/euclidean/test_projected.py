@@ -26,7 +26,7 @@ MODULUS, DIAMETER = 0.5, 3.0
 MEAN_ROWS = [row for row in UPPER_MEAN_BOUNDS if row.parameters == "own"]
 
 
-def at(order: float, *, pure: bool = False) -> Setting:
+def setting_of_order(order: float, *, pure: bool = False) -> Setting:
     """Return a loss with a curvature of its own, at unit moments of its gradients."""
     budget = PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3)
     bends = dict.fromkeys(("smoothness", "sample_smoothness"), MODULUS)
@@ -50,13 +50,15 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
     for row, mean_row in pairs:
         if mean_row.has_scope:
             continue
-        here = at(order, pure=row.card.privacy == "pure")
-        mean = replace(here, constants=replace(here.constants, mean_gradient_bound=reach))
-        own = mean_row.card.slug
-        error = FORMULAS[own](At(mean)) if own in FORMULAS else smoothed(mean, reach)
-        assert not row.failures(here)
-        assert row.value(here) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), own
-        assert row.value(here) == pytest.approx(math.fsum(row.terms(here).values()), rel=1e-12)
+        setting = setting_of_order(order, pure=row.card.privacy == "pure")
+        mean = replace(setting, constants=replace(setting.constants, mean_gradient_bound=reach))
+        slug = mean_row.card.slug
+        error = FORMULAS[slug](At(mean)) if slug in FORMULAS else smoothed(mean, reach)
+        assert not row.failures(setting)
+        assert row.value(setting) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), slug
+        assert row.value(setting) == pytest.approx(
+            math.fsum(row.terms(setting).values()), rel=1e-12
+        )
 
 
 @second_implementation_of(
@@ -68,8 +70,8 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
 def test_below_two_the_risk_is_half_the_squared_bound_of_the_page(order: float) -> None:
     reach, kappa = MODULUS * DIAMETER / 2, (order - 1) ** (order - 1) / order**order
     for name, power in (("clipped", 0), ("cwme-cdp", 2), ("cwme-pure", 3)):
-        here = at(order, pure=power == 3)
-        n, d = here.n, here.d
+        setting = setting_of_order(order, pure=power == 3)
+        n, d = setting.n, setting.d
         noise = 8 * d**3 / (0.8 * n) ** 2 if power == 3 else 2 * d ** max(1, power) / (0.3 * n * n)
         level = reach + np.geomspace(1e-3, 1e6, 200_001)
         room = level - reach
@@ -84,16 +86,16 @@ def test_below_two_the_risk_is_half_the_squared_bound_of_the_page(order: float) 
             bias += (math.sqrt(d) - 1) * reach * slope
         square = float(np.min(spread + bias + noise * level**2))
         row = bound(f"upper.sco-strong.projected-{name}-below-two")
-        assert not row.failures(here), name
-        assert row.value(here) == pytest.approx(square / (2 * MODULUS), rel=1e-6), name
+        assert not row.failures(setting), name
+        assert row.value(setting) == pytest.approx(square / (2 * MODULUS), rel=1e-6), name
 
 
-def smoothed(where: Setting, reach: float) -> float:
+def smoothed(setting: Setting, reach: float) -> float:
     """Form (v) at its minimum: twice the root of what falls times what rises with the level."""
-    n, d, rho = where.n, where.d, where.gaussian_rho
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
     falls = 9 / 32 * (d + 2 * reach**2 + reach**4)
-    most = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
-    rises = 2 * most**2 * d**2 / (rho * n**2)
+    peak = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
+    rises = 2 * peak**2 * d**2 / (rho * n**2)
     return math.sqrt(2 * math.sqrt(falls * rises) + 2 * (d + reach**2) / n)
 
 
@@ -108,8 +110,8 @@ def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: floa
     of_a_mean = replace(point, problem="mean").setting
     for name in ("mean-group", "mean-clipped"):
         plan = make_method(f"user.{name}", "tight", "practical").plan(of_a_mean)
-        kept = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
-        length = math.sqrt(d) * kept
+        share_kept = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
+        length = math.sqrt(d) * share_kept
         bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.statistic.radius - reach) ** (1 - p)
         noise = d * (2 * plan.statistic.radius / n) ** 2 / (2 * point.setting.gaussian_rho)
         square = d / (n * m) + min(bias, length + reach) ** 2 + noise
@@ -122,10 +124,10 @@ def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: floa
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
 def test_under_pure_dp_it_is_half_the_least_squared_bound_on_a_mean(p: float, m: int) -> None:
     point = Scenario(problem="quadratic", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0)
-    n, d, reach, kept = point.n, point.d, 2.0, min(1, math.sqrt((p - 1) / m))
-    beyond = 0.01 * 1.002 ** np.arange(6000)
-    bias = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * kept) ** p * beyond ** (1 - p)
-    noise = d * (d + 1) * (2 * (reach + beyond) / n) ** 2
+    n, d, reach, share_kept = point.n, point.d, 2.0, min(1, math.sqrt((p - 1) / m))
+    margins = 0.01 * 1.002 ** np.arange(6000)
+    bias = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * share_kept) ** p * margins ** (1 - p)
+    noise = d * (d + 1) * (2 * (reach + margins) / n) ** 2
     row = bound("upper.user.projected-mean-clipped-pure")
     assert not row.failures(point.setting)
     square = d / (n * m) + float(np.min(bias**2 + noise))
@@ -153,13 +155,13 @@ def test_no_projected_estimate_has_a_larger_risk(offset: float, geometry: Geomet
 def test_an_estimator_is_told_no_less_than_the_norm_of_the_mean(offset: float) -> None:
     law = StudentT(d=3, moment_order=3.0, offset=offset)
     problem = Quadratic(distribution=law, radius=1.0)
-    known = of_means(problem.setting(1000, ZCDP(rho=0.5))).constants
-    assert known.mean_gradient_bound >= np.linalg.norm(law.mean)
-    assert (known.mean_gradient_bound == 1) == (offset < 1)
+    constants = of_means(problem.setting(1000, ZCDP(rho=0.5))).constants
+    assert constants.mean_gradient_bound >= np.linalg.norm(law.mean)
+    assert (constants.mean_gradient_bound == 1) == (offset < 1)
 
 
 def test_another_loss_is_named() -> None:
     for row in PROJECTED_RISKS:
-        other = make_setting(structure="linear-model", budget=PureDP(epsilon=1.0))
-        assert any("squared distances" in sentence for sentence in row.failures(other))
+        linear_setting = make_setting(structure="linear-model", budget=PureDP(epsilon=1.0))
+        assert any("squared distances" in sentence for sentence in row.failures(linear_setting))
         assert BY_SLUG[row.card.slug].card.problems == ("quadratic",)

@@ -112,27 +112,27 @@ def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
         return smoothed.printed_rate(zcdp(n, d, 2, rho, m), q)
 
     base = at(10_000, 64, 0.5, 2.0)
-    for point, first, second in (
+    for point, first_slope, second_slope in (
         ((80_000, 64, 0.5, 2.0), -0.5, -0.5),
         ((10_000, 512, 0.5, 2.0), (3 - q) / 2, (1 + q) / 2),
         ((10_000, 64, 4.0, 2.0), 0.0, -0.25),
         ((10_000, 64, 0.5, 16.0), 0.5, 0.5),
     ):
-        got = [math.log(x / y) / math.log(8) for x, y in zip(at(*point), base, strict=True)]
-        assert got == pytest.approx([first, second], abs=1e-12)
+        slopes = [math.log(x / y) / math.log(8) for x, y in zip(at(*point), base, strict=True)]
+        assert slopes == pytest.approx([first_slope, second_slope], abs=1e-12)
 
 
 @pytest.mark.parametrize(("d", "rho"), [(20, 0.5), (20, 1e-6), (300, 40.0), (2, 1e-3), (5, 1e9)])
 def test_the_best_q_beats_a_grid(d, rho):
-    at = zcdp(10_000, d, 2, rho)
-    best = sum(smoothed.printed_rate(at))
-    grid = [sum(smoothed.printed_rate(at, 0.5 + 1.5 * i / 300)) for i in range(301)]
+    setting = zcdp(10_000, d, 2, rho)
+    best = sum(smoothed.printed_rate(setting))
+    grid = [sum(smoothed.printed_rate(setting, 0.5 + 1.5 * i / 300)) for i in range(301)]
     assert best <= min(grid) * (1 + 1e-12)
     q = theorem_5_5_power(d, rho)
     if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, epsilon = sqrt(rho)
         assert best == pytest.approx(2 * d * rho ** (-1 / 8) / 100)
-        first, second = smoothed.printed_rate(at)
-        assert first == pytest.approx(second)
+        sampling, privacy = smoothed.printed_rate(setting)
+        assert sampling == pytest.approx(privacy)
 
 
 def test_the_direct_optimum_is_the_least_over_tau():
@@ -151,7 +151,7 @@ def test_the_direct_optimum_is_the_least_over_tau():
 
 def test_table_one_of_zhao_et_al_row_by_row():
     n, d, epsilon, k = 10**6, 30, 0.3, 3.0
-    at = make_setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
+    setting = make_setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
     a = 1 - 1 / k
     table = {
         "upper.sco.prior-wang": (d**3 / (epsilon**2 * n)) ** (1 / 3),
@@ -167,14 +167,16 @@ def test_table_one_of_zhao_et_al_row_by_row():
         + math.sqrt(d) * (math.sqrt(d) / (epsilon * n)) ** a,
     }
     for slug, value in table.items():
-        assert BY_SLUG[slug].value(at) == pytest.approx(value, rel=1e-6), slug
-    lower = BY_SLUG["lower.sco.rate-cdp"].value(with_constants(at, diameter=2.0))
+        assert BY_SLUG[slug].value(setting) == pytest.approx(value, rel=1e-6), slug
+    lower = BY_SLUG["lower.sco.rate-cdp"].value(with_constants(setting, diameter=2.0))
     assert lower == pytest.approx(table["upper.sco.iterative"])
 
 
 def test_the_rows_of_arora_et_al_and_su_et_al():
     n, d, rho = 10**4, 50, 0.04
-    at = make_setting(n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5)
+    setting = make_setting(
+        n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5
+    )
     ld, private = 6.0, math.sqrt(d / rho) / n
     # The epsilon at which every pure release is rho-zCDP: its cost is epsilon tanh(epsilon/2).
     pure = brentq(lambda epsilon: epsilon * math.tanh(epsilon / 2) - rho, 0.01, 1.0)
@@ -200,7 +202,7 @@ def test_the_rows_of_arora_et_al_and_su_et_al():
         "lower.sco.rate-lipschitz": ld * max(1 / math.sqrt(n), private),
     }
     for slug, value in table.items():
-        assert BY_SLUG[slug].value(at) == pytest.approx(value), slug
+        assert BY_SLUG[slug].value(setting) == pytest.approx(value), slug
 
 
 def test_private_sgd_has_the_papers_exponents():
@@ -231,23 +233,23 @@ def test_objective_perturbation_has_the_papers_exponents():
 def test_light_tails_leave_the_bounded_rates():
     n, d, rho, k = 10**5, 30, 0.2, 1e9
     root = math.sqrt(rho) * n
-    at = zcdp(n, d, k, rho)
-    assert coordinatewise.rate(at)[1] == pytest.approx(d**2 / root)
+    setting = zcdp(n, d, k, rho)
+    assert coordinatewise.rate(setting)[1] == pytest.approx(d**2 / root)
     wide = coordinatewise.printed_rate(zcdp(n, d, k, rho, 3.0))
     assert wide[1] == pytest.approx(3 * d**2 / root)
-    assert strong.squared_rate(at)[1] == pytest.approx(d**2 / root**2)
-    assert clipped_rate(at)[1:] == pytest.approx((d / root, d**1.5 / n))
-    assert clipped.directional_rate(at) == pytest.approx(clipped_rate(at))
+    assert strong.squared_rate(setting)[1] == pytest.approx(d**2 / root**2)
+    assert clipped_rate(setting)[1:] == pytest.approx((d / root, d**1.5 / n))
+    assert clipped.directional_rate(setting) == pytest.approx(clipped_rate(setting))
     brackets = [coordinatewise.rate(zcdp(n, d, k, rho))[1] for k in (2, 3, 5, 50)]
     assert brackets == sorted(brackets, reverse=True)  # decreasing in k where below 1
 
 
 def test_identities_of_the_note_on_clipping():
     n, d, k = 10**6, 64, 3.0
-    at = zcdp(n, d, k, 0.5)
-    _, private, tail = clipped_rate(at)
+    setting = zcdp(n, d, k, 0.5)
+    _, private, tail = clipped_rate(setting)
     assert private / tail == pytest.approx((math.sqrt(d * 0.5)) ** -(1 - 1 / k))
-    pairs = zip(clipped_rate(at), clipped.directional_rate(at), strict=True)
+    pairs = zip(clipped_rate(setting), clipped.directional_rate(setting), strict=True)
     ratio = [x / y for x, y in pairs]
     assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
     # p = 2 and n >= d: terms 1 and 3 are at most d/sqrt(n), term 2 at most method 1's.
@@ -258,23 +260,23 @@ def test_identities_of_the_note_on_clipping():
 
 
 def test_without_a_budget_for_noise_every_private_rate_is_infinite():
-    at = make_setting(10, 2, 3, PureDP(epsilon=1.0))
-    assert coordinatewise.rate(at)[1] == math.inf
-    assert coordinatewise.printed_rate(at)[1] == math.inf
-    assert smoothed.rate(at)[1] == math.inf
-    assert smoothed.printed_rate(at)[1] == math.inf
-    assert strong.squared_rate(at)[1] == math.inf
-    assert smoothed.wang(at) == smoothed.wang_strong(at) == (math.inf,)
-    assert clipped.directional_rate(at)[1] == math.inf
-    assert lipschitz_rate(at, 0.0)[1] == math.inf
+    setting = make_setting(10, 2, 3, PureDP(epsilon=1.0))
+    assert coordinatewise.rate(setting)[1] == math.inf
+    assert coordinatewise.printed_rate(setting)[1] == math.inf
+    assert smoothed.rate(setting)[1] == math.inf
+    assert smoothed.printed_rate(setting)[1] == math.inf
+    assert strong.squared_rate(setting)[1] == math.inf
+    assert smoothed.wang(setting) == smoothed.wang_strong(setting) == (math.inf,)
+    assert clipped.directional_rate(setting)[1] == math.inf
+    assert lipschitz_rate(setting, 0.0)[1] == math.inf
 
 
 def test_the_probability_rate_adds_its_logarithms():
     n, d, k, rho, m, smooth, beta = 10**6, 10, 3, 0.5, 2.0, 3.0, 0.05
     size = math.log(m * d * n / beta)
-    at = zcdp(n, d, k, rho, m, sample_smoothness=smooth)
-    plain = coordinatewise.printed_rate(at)
-    assert coordinatewise.probability_rate(at, beta) == pytest.approx(
+    setting = zcdp(n, d, k, rho, m, sample_smoothness=smooth)
+    plain = coordinatewise.printed_rate(setting)
+    assert coordinatewise.probability_rate(setting, beta) == pytest.approx(
         (plain[0] * math.sqrt(size), plain[1] * size, size * m * smooth * d**1.5 / n**3)
     )
 
@@ -283,10 +285,10 @@ def test_the_claimed_and_the_quoted_rate_have_their_logarithms():
     n, d, k, epsilon, delta = 10**6, 10, 3, 0.5, 1e-6
     private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / k) * math.log(1 / delta)
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    at = make_setting(n, d, k, budget)
-    claimed = clipped.iterative_rate_with_logs(at)
+    setting = make_setting(n, d, k, budget)
+    claimed = clipped.iterative_rate_with_logs(setting)
     assert claimed == pytest.approx((math.sqrt(d / n), private * math.log(n * d)))
-    quoted = lower_other.quoted_lower(at, budget)
+    quoted = lower_other.quoted_lower(setting, budget)
     assert quoted == pytest.approx((math.sqrt(d / n), private))
-    assert BY_SLUG["lower.sco.rate-quoted"].value(at) == pytest.approx(sum(quoted))
-    assert BY_SLUG["upper.sco.iterative-logs"].value(at) == pytest.approx(2 * sum(claimed))
+    assert BY_SLUG["lower.sco.rate-quoted"].value(setting) == pytest.approx(sum(quoted))
+    assert BY_SLUG["upper.sco.iterative-logs"].value(setting) == pytest.approx(2 * sum(claimed))

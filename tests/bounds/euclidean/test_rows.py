@@ -83,10 +83,10 @@ def test_a_card_says_what_its_bound_is(bound):
     assert strong or "strong" not in card.name.lower()
     wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
     of_means = bound in (*PROJECTED_RISKS, *ONE_STEP_RISKS)
-    one = (card.instance_problem,)
+    problems = (card.instance_problem,)
     if of_means:
-        one = ("quadratic",) if strong else ("linear",)
-    assert card.problems == (one if of_means or card.of_law or card.losses else wide)
+        problems = ("quadratic",) if strong else ("linear",)
+    assert card.problems == (problems if of_means or card.of_law or card.losses else wide)
     if card.kind == "upper":
         assert not card.instance
         assert not card.method or card.slug.startswith(f"upper.{card.method}")
@@ -113,10 +113,10 @@ def test_what_is_claimed_without_a_proof_says_so():
         bound = BY_SLUG[slug]
         assert bound.card.constant == "rate"
         assert "unproven" in bound.card.name
-        everything = make_setting(
+        generous_setting = make_setting(
             10**9, 2, 2.0, ApproxDP(epsilon=0.5, delta=1e-6), directional_moment=5.0
         )
-        assert len(bound.failures(everything)) == 1
+        assert len(bound.failures(generous_setting)) == 1
 
 
 @pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
@@ -135,7 +135,7 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
         for d in (1, 10**4):
             for order in (2.0, 100.0):
                 for unit in (1e-6, 1e6):
-                    at = make_setting(
+                    setting = make_setting(
                         n,
                         d,
                         order,
@@ -145,8 +145,8 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
                         lipschitz=unit,
                         directional_moment=unit,
                     )
-                    assert bound.value(at) >= 0
-                    assert all(isinstance(s, str) for s in bound.failures(at))
+                    assert bound.value(setting) >= 0
+                    assert all(isinstance(s, str) for s in bound.failures(setting))
 
 
 MISSING = {
@@ -170,22 +170,22 @@ MISSING = {
 @each("bound", SCO_BOUNDS, **ids)
 def test_without_any_constant_nothing_is_bounded(bound):
     for budget in (ApproxDP(epsilon=0.5, delta=1e-6), ZCDP(rho=0.5), PureDP(epsilon=0.5)):
-        at = make_setting(budget=budget, **MISSING)
-        assert bound.failures(at)
-        assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
+        setting = make_setting(budget=budget, **MISSING)
+        assert bound.failures(setting)
+        assert bound.value(setting) == (0 if bound.card.kind == "lower" else math.inf)
 
 
 @each("bound", SCO_BOUNDS, **ids)
 def test_a_missing_constant_that_changes_the_value_is_named(bound):
-    at = make_setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
-    before, failures = bound.value(at), bound.failures(at)
+    setting = make_setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
+    value_before, failures = bound.value(setting), bound.failures(setting)
     for name, value in MISSING.items():
-        less = with_constants(at, **{name: value})
-        after = bound.value(less)
-        assert not math.isnan(after) and after >= 0, name
-        void = after == (0 if bound.card.kind == "lower" else math.inf)
-        if void and before != after:
-            assert len(bound.failures(less)) > len(failures), name
+        weaker_setting = with_constants(setting, **{name: value})
+        value_after = bound.value(weaker_setting)
+        assert not math.isnan(value_after) and value_after >= 0, name
+        void = value_after == (0 if bound.card.kind == "lower" else math.inf)
+        if void and value_before != value_after:
+            assert len(bound.failures(weaker_setting)) > len(failures), name
 
 
 NEEDS = {
@@ -213,10 +213,10 @@ NEEDS = {
 
 @each(("slug", "names"), NEEDS.items())
 def test_every_assumption_of_a_statement_is_looked_at(slug, names):
-    at = make_setting(10**6, 5, 2.0, directional_moment=5.0)
-    failures = set(BY_SLUG[slug].failures(at))
+    setting = make_setting(10**6, 5, 2.0, directional_moment=5.0)
+    failures = set(BY_SLUG[slug].failures(setting))
     for name in names:
-        missing = with_constants(at, **{name: MISSING[name]})
+        missing = with_constants(setting, **{name: MISSING[name]})
         assert set(BY_SLUG[slug].failures(missing)) - failures, name
 
 
@@ -280,10 +280,12 @@ def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
 
 
 def test_where_everything_holds_little_fails():
-    at = make_setting(10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0)
-    loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
+    setting = make_setting(
+        10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0
+    )
+    loud = {b.card.slug for b in SCO_BOUNDS if b.failures(setting)}
     # Those of words and of corners need a set that has them.
-    loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(at)}
+    loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(setting)}
     loud -= {b.card.slug for b in SCO_BOUNDS if b.has_scope}
     assert loud == {
         "upper.sco.iterative",  # a claim
@@ -321,26 +323,26 @@ def test_where_everything_holds_little_fails():
 
 
 def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
-    at = make_setting(budget=PureDP(epsilon=1.0))
+    setting = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_SCO_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
-            assert bound.value(at) == math.inf, bound.card.slug
-            assert any("1-DP" in s for s in bound.failures(at)), bound.card.slug
+            assert bound.value(setting) == math.inf, bound.card.slug
+            assert any("1-DP" in s for s in bound.failures(setting)), bound.card.slug
         elif bound.parameters != "run":
-            assert bound.value(at) < math.inf
+            assert bound.value(setting) < math.inf
         else:
-            assert bound.failures(at) or bound.value(at) < math.inf
+            assert bound.failures(setting) or bound.value(setting) < math.inf
 
 
-def scaled(at, unit=1.0, length=1.0):
+def scaled(setting, unit=1.0, length=1.0):
     """The same problem with the risk multiplied by `unit`, or with lengths by `length`."""
-    c = at.constants
+    c = setting.constants
     gradient = unit / length
     return replace(
-        at,
+        setting,
         constants=replace(
             c,
-            coordinate_moment=c.coordinate_moment * gradient**at.moment_order,
+            coordinate_moment=c.coordinate_moment * gradient**setting.moment_order,
             directional_moment=c.directional_moment * gradient,
             variance_trace=c.variance_trace * gradient**2,
             mean_gradient_bound=c.mean_gradient_bound * gradient,
@@ -365,32 +367,32 @@ def has_own_unit(card):
 @pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
 def test_every_bound_has_the_units_of_the_risk(bound, count):
-    for at in random_settings(count, 24, ("zcdp", "approx")):
-        value = bound.value(at)
+    for setting in random_settings(count, 24, ("zcdp", "approx")):
+        value = bound.value(setting)
         if has_own_unit(bound.card):
             continue
         if bound.card.slug not in INHOMOGENEOUS:
-            assert bound.value(scaled(at, length=1.7)) == pytest.approx(value, rel=1e-4)
-            assert bound.value(scaled(at, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-4)
-            wide = scaled(at, unit=1.7, length=1.7)  # the same gradients on a larger set
+            assert bound.value(scaled(setting, length=1.7)) == pytest.approx(value, rel=1e-4)
+            assert bound.value(scaled(setting, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-4)
+            wide = scaled(setting, unit=1.7, length=1.7)  # the same gradients on a larger set
             assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-4)
         elif bound.card.slug != "upper.sco.prior-chaudhuri":
-            assert bound.value(scaled(at, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-9)
+            assert bound.value(scaled(setting, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", one_in(2, [5, 14]))
 @each("bound", SCO_BOUNDS, **ids)
 def test_no_bound_rises_with_more_records_or_budget(bound, count):
-    for at in random_settings(count, 25, ("zcdp",)):
-        value = bound.value(at)
-        more = replace(at, n=4 * at.n, budget=ZCDP(rho=3 * at.budget.rho))
+    for setting in random_settings(count, 25, ("zcdp",)):
+        value = bound.value(setting)
+        larger_setting = replace(setting, n=4 * setting.n, budget=ZCDP(rho=3 * setting.budget.rho))
         # Printed powers of M and logarithms of n are not monotone at a handful of records.
         if (
             bound.card.slug in ("upper.sco.clipped-logs", "upper.sco.cwme-probability")
-            and at.n < 20
+            and setting.n < 20
         ):
             continue
-        assert bound.value(more) <= value * (1 + 1e-6) or math.isinf(value)
+        assert bound.value(larger_setting) <= value * (1 + 1e-6) or math.isinf(value)
 
 
 @pytest.mark.parametrize("kind", ["hypercube-cdp", "hypercube-pure", "fano-cdp", "fano-pure"])
@@ -407,12 +409,12 @@ def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong
     size = p**0.75 * math.sqrt(weight)
     diameter = 0.04 if strong else 2.0
     bound = size + diameter / 2 if strong else size
-    at = make_setting(d=40, budget=budget, diameter=diameter, mean_gradient_bound=bound)
+    setting = make_setting(d=40, budget=budget, diameter=diameter, mean_gradient_bound=bound)
     row = BY_SLUG[f"lower.sco{'-strong' if strong else ''}.{kind}"]
-    fixed = replace(at, spike_probability=p)
+    fixed = replace(setting, spike_probability=p)
     unit = 0.5 if strong else 1.0
     assert row.value(fixed) == pytest.approx(unit * value, rel=1e-9)
-    assert row.value(at) == pytest.approx(unit * value, rel=1e-6)
+    assert row.value(setting) == pytest.approx(unit * value, rel=1e-6)
     assert row.failures(fixed) == ()
 
 

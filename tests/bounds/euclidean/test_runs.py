@@ -14,32 +14,32 @@ from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "other"}
 
 
-def sums(at) -> float:
+def sums(setting) -> float:
     """The bound for one record a step, from the formulas of theory/bounds-of-runs.md, 3."""
-    c, plan = at.constants, Sgd(batch=1).plan(at).descent
-    t = np.arange(at.n)
+    c, plan = setting.constants, Sgd(batch=1).plan(setting).descent
+    t = np.arange(setting.n)
     eta = np.array([plan.size(k) for k in t])
     variance = min(c.variance_trace, c.lipschitz**2)
     start = c.diameter / 2  # from the centre of a ball
     if plan.rule == "lipschitz":
         energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + variance)
-        return start**2 / (2 * eta[0] * at.n) + eta[0] / 2 * energy
+        return start**2 / (2 * eta[0] * setting.n) + eta[0] / 2 * energy
     factor = np.minimum(1, 1 / (2 * np.maximum(1 - eta * c.smoothness, 1e-300)))
     if plan.rule == "smooth":
-        return start**2 / (2 * eta[0] * at.n) + factor[0] * eta[0] * variance
+        return start**2 / (2 * eta[0] * setting.n) + factor[0] * eta[0] * variance
     weights, squares = t + 1.0, [start**2]
     for size in eta:
         left = 1 - size * c.strong_convexity
         squares.append(min(left**2 * squares[-1] + size**2 * variance, c.diameter**2))
     r = np.array(squares)
     by_distance = np.minimum(c.mean_gradient_bound * np.sqrt(r[1:]), c.smoothness / 2 * r[1:])
-    along = (1 - eta * c.strong_convexity) / (2 * eta) * weights
-    along[1:] -= weights[:-1] / (2 * eta[:-1])
-    by_descent = np.maximum(along, 0) * r[:-1] + weights * factor * eta * variance
+    descent_weights = (1 - eta * c.strong_convexity) / (2 * eta) * weights
+    descent_weights[1:] -= weights[:-1] / (2 * eta[:-1])
+    by_descent = np.maximum(descent_weights, 0) * r[:-1] + weights * factor * eta * variance
     mean_root = float(weights @ np.sqrt(r[1:]) / weights.sum())
-    last = min(c.mean_gradient_bound * mean_root, c.smoothness / 2 * mean_root**2)
-    each = float(weights @ by_distance / weights.sum())
-    return min(each, last, float(by_descent.sum() / weights.sum()))
+    last_risk = min(c.mean_gradient_bound * mean_root, c.smoothness / 2 * mean_root**2)
+    average_risk = float(weights @ by_distance / weights.sum())
+    return min(average_risk, last_risk, float(by_descent.sum() / weights.sum()))
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,13 @@ def sums(at) -> float:
 )
 @pytest.mark.parametrize("n", [3, 500])
 def test_the_bounds_on_sgd_are_their_sums_written_out(slug, constants, n):
-    at = make_setting(n, 5, **constants)
-    assert not BY_SLUG[slug].failures(at)
-    assert BY_SLUG[slug].value(at) == pytest.approx(sums(at), rel=1e-9)
-    others = {s for s in BY_SLUG if s.startswith("upper.sco.sgd-run")} - {slug}
-    assert all(math.isinf(BY_SLUG[s].value(at)) and BY_SLUG[s].failures(at) for s in others)
+    setting = make_setting(n, 5, **constants)
+    assert not BY_SLUG[slug].failures(setting)
+    assert BY_SLUG[slug].value(setting) == pytest.approx(sums(setting), rel=1e-9)
+    other_slugs = {s for s in BY_SLUG if s.startswith("upper.sco.sgd-run")} - {slug}
+    assert all(
+        math.isinf(BY_SLUG[s].value(setting)) and BY_SLUG[s].failures(setting) for s in other_slugs
+    )
 
 
 def quadratic(curvatures, bias, variance, steps, weights, queried, start):
@@ -101,7 +103,7 @@ def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
     start = rng.normal(size=d) * rng.uniform(0, 3)
     exact = quadratic(h, bias * direction, variance, sizes, weights, queried, start)
     span = 1e3  # far beyond all points: no projection is met
-    over = RiskOnSet(
+    problem = RiskOnSet(
         start=float(np.linalg.norm(start)),
         span=span,
         slope=float(h[-1] * span),
@@ -110,16 +112,16 @@ def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
         interior=True,
     )
     steps = Walk(sizes=tuple(sizes), weights=tuple(weights), queried=queried)
-    bound = risk(over, steps, bias, lambda t, square: variance)
+    bound = risk(problem, steps, bias, lambda t, square: variance)
     assert exact <= bound
-    squares = distances(over, steps, bias, lambda t, square: variance)
+    squares = distances(problem, steps, bias, lambda t, square: variance)
     assert all(s <= span**2 for s in squares)
 
 
 def test_one_step_to_the_minimum_leaves_the_bias_and_the_noise():
     """By hand: one step of size 1 on half the squared distance ends at (b + xi)^2/2."""
-    over = RiskOnSet(
+    problem = RiskOnSet(
         start=2.0, span=4.0, slope=2.0, smoothness=1.0, strong_convexity=1.0, interior=True
     )
     steps = Walk(sizes=(1.0,), weights=(1.0,))
-    assert risk(over, steps, 0.3, lambda t, square: 0.5) == pytest.approx((0.3**2 + 0.5) / 2)
+    assert risk(problem, steps, 0.3, lambda t, square: 0.5) == pytest.approx((0.3**2 + 0.5) / 2)

@@ -41,25 +41,25 @@ EXAMPLE = (10_000, 200, 4)
     ],
 )
 def test_the_reference_table_of_lower_bounds(kind, level, p, value):
-    best, most = best_spike_probability(kind, *EXAMPLE, level)
+    best, largest = best_spike_probability(kind, *EXAMPLE, level)
     assert best == pytest.approx(p, rel=5e-3)
-    assert most == pytest.approx(value, rel=5e-5)
+    assert largest == pytest.approx(value, rel=5e-5)
 
 
 def test_the_rows_are_the_forms_on_their_instances():
     n, d, order = EXAMPLE
     convex = {"mean_gradient_bound": math.inf, "diameter": 3.0}
-    at = make_setting(n, d, order, ZCDP(rho=0.5), **convex)
+    setting = make_setting(n, d, order, ZCDP(rho=0.5), **convex)
     pure = make_setting(n, d, order, PureDP(epsilon=1.0), **convex)
-    for slug, where, unit in (
-        ("lower.sco.fano-cdp", at, 4.4218e-4),
-        ("lower.sco.hypercube-cdp", at, 0.031848),
+    for slug, setting_of_row, unit in (
+        ("lower.sco.fano-cdp", setting, 4.4218e-4),
+        ("lower.sco.hypercube-cdp", setting, 0.031848),
         ("lower.sco.hypercube-pure", pure, 0.057835),
-        ("lower.sco.sampling-signs", at, 0.04059),
+        ("lower.sco.sampling-signs", setting, 0.04059),
     ):
-        assert BY_SLUG[slug].value(where) == pytest.approx(1.5 * unit, rel=2e-4), slug
+        assert BY_SLUG[slug].value(setting_of_row) == pytest.approx(1.5 * unit, rel=2e-4), slug
     wide = {"mean_gradient_bound": 1e3, "diameter": 1e3, "strong_convexity": 0.5}
-    for slug, where, square in (
+    for slug, setting_of_row, square in (
         (
             "lower.sco-strong.hypercube-cdp",
             make_setting(n, d, order, ZCDP(rho=0.5), **wide),
@@ -71,15 +71,17 @@ def test_the_rows_are_the_forms_on_their_instances():
             make_setting(n, d, order, PureDP(epsilon=1.0), **wide),
             0.030462,
         ),
-        ("lower.sco-strong.sampling-signs", at, 0.009359),
+        ("lower.sco-strong.sampling-signs", setting, 0.009359),
         (
             "lower.sco-strong.sampling-gaussian",
             make_setting(n, d, order, **wide),
             0.75984**2 * 0.02,
         ),
     ):  # half the squared bound, over the strong convexity
-        value = BY_SLUG[slug].value(where)
-        assert value * where.constants.strong_convexity * 2 == pytest.approx(square, rel=2e-4), slug
+        value = BY_SLUG[slug].value(setting_of_row)
+        assert value * setting_of_row.constants.strong_convexity * 2 == pytest.approx(
+            square, rel=2e-4
+        ), slug
 
 
 def slow_convex_pure(p, n, d, k, epsilon):
@@ -129,8 +131,10 @@ def test_the_entropy_form_bounds_linear_losses():
 
 
 def slow_signs(delta, n):
-    up, down = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
-    return math.fsum(2 * a * b / (a + b) for a, b in zip(up, down, strict=True) if a + b > 0)
+    upward, downward = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
+    return math.fsum(
+        2 * a * b / (a + b) for a, b in zip(upward, downward, strict=True) if a + b > 0
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 333])
@@ -184,14 +188,14 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
     tau = (n / d**1.5) ** (1 / order)
     steps = n**2 / (tau**2 * d**4)
     assert steps == pytest.approx(5.35e6, rel=2e-3)
-    at = make_setting(n, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
-    oracle = coordinatewise.oracle(at, tau)
+    setting = make_setting(n, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
+    oracle = coordinatewise.oracle(setting, tau)
     blocks = 4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)
     energy = 72 * tau**2 * blocks**2 * d**2 * steps / n**2
     assert energy == pytest.approx(8.4e6, rel=0.03)
-    second = oracle.deviation**2 + energy
+    second_moment = oracle.deviation**2 + energy
     bias = oracle.deviation + oracle.failure * oracle.reach
-    risk = sum(convex_risk(1.0, 1.0, bias, second, steps, step=1 / math.sqrt(steps)))
+    risk = sum(convex_risk(1.0, 1.0, bias, second_moment, steps, step=1 / math.sqrt(steps)))
     assert risk == pytest.approx(3.6e3, rel=0.03)
     # The rule of equal noise and gradient cures it.
     tight = BY_SLUG["upper.sco.cwme-explicit"].value(
@@ -208,8 +212,8 @@ def slow_coordinatewise(n, d, k, radius, product, rho, tau):
     s = product * n**-3 * (math.sqrt(d) + 1) + math.sqrt(d) * (10 / math.sqrt(b) + bias)
     failure = (n**-3 / 3) ** d
     reach = 3 * tau * math.sqrt(d) + radius
-    one = d * d * (3 * tau / b) ** 2 / (2 * rho)  # d sigma^2, sigma^2 = d Delta^2 / (2 rho)
-    return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * one, one
+    step_noise = d * d * (3 * tau / b) ** 2 / (2 * rho)  # d sigma^2, sigma^2 = d Delta^2 / (2 rho)
+    return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * step_noise, step_noise
 
 
 def slow_smoothed(n, d, radius, product, rho, tau):
@@ -219,8 +223,8 @@ def slow_smoothed(n, d, radius, product, rho, tau):
     logs = math.log(2) - (2 * d * math.log(n**-3 / 3) - math.log(d))
     s = product * n**-3 * (math.sqrt(2) + 1) + v / tau + math.sqrt(d) * tau * logs / n
     reach = tau * top * math.sqrt(d) + radius
-    one = d * 2 * top**2 * tau**2 * d / (rho * n**2)
-    return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * one, one
+    step_noise = d * 2 * top**2 * tau**2 * d / (rho * n**2)
+    return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * step_noise, step_noise
 
 
 def slow_clipped(n, d, p, moment, product, rho, radius, printed):
@@ -234,14 +238,14 @@ def slow_clipped(n, d, p, moment, product, rho, radius, printed):
         bias = kappa * d ** ((p - 1) / 2) * moment**p * radius ** (1 - p)
     s = sampling + bias + 2 * product / n
     reach = radius + moment
-    one = 2 * d * radius**2 / (rho * n**2)
-    return s, s + beta * reach, lambda t: s**2 + beta * reach**2 + t * one, one
+    step_noise = 2 * d * radius**2 / (rho * n**2)
+    return s, s + beta * reach, lambda t: s**2 + beta * reach**2 + t * step_noise, step_noise
 
 
 def slow_risk(parts, diameter, gradient):
-    _, bias, second, one = parts
-    steps = max(1, math.floor(gradient**2 / one))
-    energy = gradient**2 + second(steps)
+    _, bias, second_moment, step_noise = parts
+    steps = max(1, math.floor(gradient**2 / step_noise))
+    energy = gradient**2 + second_moment(steps)
     step = diameter / math.sqrt(2 * steps * energy)
     return diameter**2 / (2 * step * steps) + step * energy + diameter * bias
 
@@ -262,7 +266,7 @@ def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
             slow_smoothed(n, d, radius, smoothness * diameter, rho, tau) for tau in levels
         ],
     }
-    at = make_setting(
+    setting = make_setting(
         n,
         d,
         k,
@@ -281,10 +285,10 @@ def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
         ]
     slugs = {"clipped-paper": "clipped-explicit-paper"}
     for name, parts in slow.items():
-        least = min(slow_risk(part, diameter, radius) for part in parts)
-        value = BY_SLUG[f"upper.sco.{slugs.get(name, name + '-explicit')}"].value(at)
-        assert value <= least * (1 + 1e-9), name
-        assert value >= least * (1 - 5e-3), name  # the grid is fine, and the minimum flat
+        smallest = min(slow_risk(part, diameter, radius) for part in parts)
+        value = BY_SLUG[f"upper.sco.{slugs.get(name, name + '-explicit')}"].value(setting)
+        assert value <= smallest * (1 + 1e-9), name
+        assert value >= smallest * (1 - 5e-3), name  # the grid is fine, and the minimum flat
 
 
 # ---- strongly convex
@@ -347,22 +351,22 @@ def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
         b = n // steps
         level = rho if parallel else rho / steps
         for tau in (radius + np.geomspace(0.1, 300, 400)) / 3:
-            far, t = 3 * tau, 3 * tau - radius
+            reach, t = 3 * tau, 3 * tau - radius
             kappa = ((k - 1) / k) ** (k - 1) / k
-            bias = kappa**2 * ((d - 1) * far ** (2 - 2 * k) + t ** (2 - 2 * k))
-            bias += (math.sqrt(d) - 1) * radius * kappa**2 * (2 * k - 2) * far ** (1 - 2 * k)
-            second = d / b + bias + d * d * (6 * tau / b) ** 2 / (2 * level)
+            bias = kappa**2 * ((d - 1) * reach ** (2 - 2 * k) + t ** (2 - 2 * k))
+            bias += (math.sqrt(d) - 1) * radius * kappa**2 * (2 * k - 2) * reach ** (1 - 2 * k)
+            second_moment = d / b + bias + d * d * (6 * tau / b) ** 2 / (2 * level)
             q = 1 - weak * strong / (weak + strong) ** 2
             if summed:
-                a = second / (1 - q**2) / (weak + strong) ** 2
+                a = second_moment / (1 - q**2) / (weak + strong) ** 2
                 risk = strong / 2 * (steps + 1) * (q ** (2 * steps) * diameter**2 + a)
             else:
-                floor = (weak + strong) / (weak * strong) * math.sqrt(second)
+                floor = (weak + strong) / (weak * strong) * math.sqrt(second_moment)
                 risk = strong / 2 * (q**steps * diameter + (1 - q**steps) * floor) ** 2
             best = min(best, risk)
     constants = {"strong_convexity": weak, "smoothness": strong, "mean_gradient_bound": radius}
-    at = make_setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
-    steps, parts = best_risk(at, parallel, summed)
+    setting = make_setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
+    steps, parts = best_risk(setting, parallel, summed)
     assert math.fsum(parts) == pytest.approx(best, rel=2e-3)
     assert math.fsum(parts) <= best * (1 + 1e-9)
-    assert parts == risk_at(at, steps, parallel=parallel, summed=summed)
+    assert parts == risk_at(setting, steps, parallel=parallel, summed=summed)

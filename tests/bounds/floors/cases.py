@@ -59,9 +59,9 @@ def floor(at: Setting, kind: str = "") -> float:
 
 def shifts(at: Setting) -> Shifts:
     assert at.law is not None
-    known = at.law.shifts
-    assert known is not None
-    return known
+    shift_law = at.law.shifts
+    assert shift_law is not None
+    return shift_law
 
 
 def bessel(order: float) -> float:
@@ -91,8 +91,8 @@ def overlap(b: int, budget: Budget) -> float:
     delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
     if b * budget.epsilon > 600:
         return 0.0
-    lost = delta * math.expm1(b * budget.epsilon) / math.expm1(budget.epsilon)
-    return 2 * max(0.0, 1 - lost) / (1 + math.exp(budget.epsilon * b))
+    loss = delta * math.expm1(b * budget.epsilon) / math.expm1(budget.epsilon)
+    return 2 * max(0.0, 1 - loss) / (1 + math.exp(budget.epsilon * b))
 
 
 def by_two_shifts(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
@@ -100,10 +100,10 @@ def by_two_shifts(n: int, d: int, law: Shifts, budget: Budget, radius: float) ->
     best = 0.0
     for theta in np.geomspace(1e-8, radius / math.sqrt(d), 400):
         t = float(law.distance(np.array(theta)))
-        last = int(min(n, n * t + 12 * math.sqrt(n * t) + 40))
-        if last > 400:
+        last_count = int(min(n, n * t + 12 * math.sqrt(n * t) + 40))
+        if last_count > 400:
             break
-        counts = np.arange(last + 1)
+        counts = np.arange(last_count + 1)
         common = [overlap(int(b), budget) for b in counts]
         best = max(best, math.sqrt(d) * theta * float(binom.pmf(counts, n, t) @ common))
     return best

@@ -27,7 +27,7 @@ def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
     return shifts(make_setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
 
 
-def uncovered(u: float, b: int, w: float, *, most: int = 4_000_000) -> int:
+def uncovered(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
     """Return how many cells bisection leaves: 0 proves (2) for all Lambda and q; -1 gives up.
 
     The bounds on a cell are those of theory/instance-floors.md, 2.
@@ -36,20 +36,20 @@ def uncovered(u: float, b: int, w: float, *, most: int = 4_000_000) -> int:
     while largest**2 > w * (largest**b - 1 - b * (largest - 1)):
         largest *= 1.02
     cells = np.array([[u, largest, 0.0, 1.0]])
-    seen = 0
+    seen_cells = 0
     while len(cells):
-        seen += len(cells)
-        if seen > most:
+        seen_cells += len(cells)
+        if seen_cells > limit:
             return -1
         low, high, q1, q2 = cells.T
         cut = np.minimum(q2, 1 - u / high)
-        nothing = cut <= q1  # there Lambda (1-q) <= u
+        reveals_nothing = cut <= q1  # there Lambda (1-q) <= u
         with np.errstate(divide="ignore", over="ignore"):
             rest = high * cut * (high - u / (1 - q1))
             root = np.sqrt(q1)
             g = 0.5 * ((1 + root) ** b + (1 - root) ** b)
             bracket = w * (low**b * g - 1 - b * (low - 1))
-        cells = cells[~(nothing | (rest <= bracket))]
+        cells = cells[~(reveals_nothing | (rest <= bracket))]
         if len(cells) and float(np.min(cells[:, 1] - cells[:, 0])) < 1e-7:
             return len(cells)
         low, high, q1, q2 = cells.T
@@ -105,18 +105,20 @@ def test_kappa_is_the_table_of_section_2() -> None:
     for rho in (1e-4, 0.02, 0.3, 2.0, 9.0):
         c = min(u / 4 * math.expm1(2 * rho) + w * math.expm1(min(b * (b - 1) * rho, 600))
                 for u, b, w in CERTIFICATES)  # fmt: skip
-        two = (math.exp(2 * rho) - math.exp(-rho)) / 2
+        two_sided = (math.exp(2 * rho) - math.exp(-rho)) / 2
         wide = math.expm1(2 * rho)
-        assert concentrated(rho, student) ** 2 == pytest.approx(min(c, two, wide, 2 * rho))
+        assert concentrated(rho, student) ** 2 == pytest.approx(min(c, two_sided, wide, 2 * rho))
         assert concentrated(rho, elliptical) ** 2 == pytest.approx(
-            min(c, two, wide, 2 * rho * elliptical.spread)
+            min(c, two_sided, wide, 2 * rho * elliptical.spread)
         )
         assert concentrated(rho, skewed) ** 2 == pytest.approx(min(2 * c, wide))
     for epsilon in (1e-3, 0.5, 1.0, 1.2, 3.0, 8.0):
         z = epsilon / -math.expm1(-epsilon)
         gain = 2 * (z - 1 - math.log(z))
-        own = math.tanh(epsilon / 2) ** 2 if epsilon <= math.log(3) else math.expm1(epsilon) / 8
-        assert pure(epsilon, student) ** 2 == pytest.approx(min(own, gain), rel=1e-6)
+        small_gain = (
+            math.tanh(epsilon / 2) ** 2 if epsilon <= math.log(3) else math.expm1(epsilon) / 8
+        )
+        assert pure(epsilon, student) ** 2 == pytest.approx(min(small_gain, gain), rel=1e-6)
         assert pure(epsilon, skewed) ** 2 == pytest.approx(math.sinh(epsilon / 2) ** 2)
     for epsilon, delta in ((0.1, 1e-6), (1.0, 1e-6), (4.0, 1e-3)):
         rate = math.expm1(epsilon) / math.sqrt(2 * (math.exp(epsilon) + 1))
@@ -180,9 +182,9 @@ def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() 
             ratio = float(np.max(channel.max(axis=0) / channel.min(axis=0)))
             law = np.full(records, 1 / records)
             leak = mirrored_leak(channel, law)
-            most = pure(math.log(ratio), law_of("gaussian")) ** 2 if ratio > 1 else 0.0
-            assert leak <= most + 1e-12
-            largest = max(largest, leak / most if most > 0 else 0.0)
+            largest_leak = pure(math.log(ratio), law_of("gaussian")) ** 2 if ratio > 1 else 0.0
+            assert leak <= largest_leak + 1e-12
+            largest = max(largest, leak / largest_leak if largest_leak > 0 else 0.0)
         assert largest > 0.5
     # Two records and two outputs attain it up to ln 3.
     top = math.e / (1 + math.e)
@@ -214,11 +216,11 @@ def test_log_normal_data_have_no_symmetric_column_and_no_sub_gaussian_score() ->
 
 
 def test_laws_near_the_data_take_the_column_of_any_law() -> None:
-    at = make_setting("gaussian", 2_000, 20, 2.0, ZCDP(rho=0.05))
+    setting = make_setting("gaussian", 2_000, 20, 2.0, ZCDP(rho=0.05))
     symmetric = cases.trapezoid_near(
-        2_000, 20, shifts(at), lambda _: concentrated(0.05, shifts(at))
+        2_000, 20, shifts(setting), lambda _: concentrated(0.05, shifts(setting))
     )
-    assert cases.floor(at, "near-") < 0.97 * symmetric
+    assert cases.floor(setting, "near-") < 0.97 * symmetric
 
 
 def test_tanh_is_for_pure_privacy_only() -> None:
@@ -238,15 +240,15 @@ def test_the_limit_of_half_rho_is_not_used_at_every_rho() -> None:
 
 def test_the_rms_floor_is_not_a_floor_of_the_mean_error() -> None:
     for d in (1, 3, 20):
-        at = make_setting("gaussian", 2_000, d, 2.0, ZCDP(rho=0.05))
-        rms = math.sqrt(bound("lower.mean.floor-cdp-squared").value(at))
-        assert cases.floor(at) < rms
-        assert cases.floor(at) / rms >= (d - 0.5) / d * (1 - 1e-12)
+        setting = make_setting("gaussian", 2_000, d, 2.0, ZCDP(rho=0.05))
+        rms = math.sqrt(bound("lower.mean.floor-cdp-squared").value(setting))
+        assert cases.floor(setting) < rms
+        assert cases.floor(setting) / rms >= (d - 0.5) / d * (1 - 1e-12)
 
 
 def test_the_floor_is_at_the_scale_of_the_data_and_of_their_dimension() -> None:
     student = law_of("student-t", p=2.0)
     nu = 2.5
     assert student.information > 2 * (nu + 1) / (nu + 3)  # at scale 1
-    one, many = law_of("elliptical-t", d=2), law_of("elliptical-t", d=100)
-    assert many.information > 1.2 * one.information
+    low_dimension, high_dimension = law_of("elliptical-t", d=2), law_of("elliptical-t", d=100)
+    assert high_dimension.information > 1.2 * low_dimension.information

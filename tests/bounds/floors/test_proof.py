@@ -54,13 +54,13 @@ def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
     estimate = np.clip(z + mean[:, None, :], -1.0, 1.0).mean(axis=1)
     error = estimate + 0.3 * rng.standard_normal((count, 3)) - mean
     size = np.linalg.norm(error, axis=1, keepdims=True)
-    told = score + pull
+    total_score = score + pull
     for field, divergence in (
         (error, np.full(count, 3.0)),
         (error / np.sqrt(size), 2.5 / np.sqrt(size[:, 0])),
         (error / size, 2 / size[:, 0]),
     ):
-        gap = (field * told).sum(axis=1) - divergence
+        gap = (field * total_score).sum(axis=1) - divergence
         assert abs(gap.mean()) < 5 * gap.std() / math.sqrt(count)
         wrong = (field * (score - pull)).sum(axis=1) - divergence  # the sign of the prior's term
         assert abs(wrong.mean()) > 5 * wrong.std() / math.sqrt(count)
@@ -78,10 +78,14 @@ def told_by_noisy_signs(n: int, rho: float) -> float:
     chance = binom.pmf(counts, n, 0.5)
     out = np.linspace(-n - 9 * std, n + 9 * std, 6_001)
     density = np.exp(-0.5 * ((out[:, None] - total) / std) ** 2) / std / math.sqrt(2 * math.pi)
-    below = density @ chance
-    inside = below > 1e-280
-    above = density @ (chance * total)
-    return float(np.trapezoid(above[inside] ** 2 / below[inside], out[inside]))
+    density_of_output = density @ chance
+    is_positive = density_of_output > 1e-280
+    score_of_output = density @ (chance * total)
+    return float(
+        np.trapezoid(
+            score_of_output[is_positive] ** 2 / density_of_output[is_positive], out[is_positive]
+        )
+    )
 
 
 def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> None:
@@ -90,10 +94,10 @@ def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> No
         for rho in (1e-4, 1e-3, 0.01, 0.1, 0.5, 2.0):
             kappa = concentrated(rho, shifts(make_setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
             parts = costs(n, 1, 1.0, kappa, 1.0)
-            told = told_by_noisy_signs(n, rho)
-            most = 1 / (parts.sampling + parts.privacy)
-            assert told <= most * (1 + 1e-9)
-            tightest = max(tightest, told / most)
+            information = told_by_noisy_signs(n, rho)
+            information_bound = 1 / (parts.sampling + parts.privacy)
+            assert information <= information_bound * (1 + 1e-9)
+            tightest = max(tightest, information / information_bound)
     assert tightest > 0.98  # the constant is right
     # It is the sum of both costs, and not the larger: n = 200 signs at rho with equal costs.
     rho = 2 / 200
@@ -110,8 +114,8 @@ def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
         ("gaussian", 8, 0.05, 1.0, 1.0),
         ("student-t", 4, 0.2, 3.0, 2.0),
     ):
-        at = make_setting(kind, n, 1, 2.0, ZCDP(rho=rho), radius=radius)
-        law = at.law
+        setting = make_setting(kind, n, 1, 2.0, ZCDP(rho=rho), radius=radius)
+        law = setting.law
         assert isinstance(law, ScaledLaw)
         means = np.linspace(-radius, radius, 401)[1:-1]
         prior = np.cos(np.pi * means / (2 * radius)) ** 2
@@ -126,13 +130,13 @@ def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
         places = 0.5 * (edges[1:] + edges[:-1])
         mass = np.stack([np.histogram(row, edges)[0] / len(row) for row in sums])
         kernel = np.exp(-0.5 * ((out[None] - places[:, None]) / noise_std) ** 2)
-        like = mass @ (kernel / kernel.sum(axis=1, keepdims=True))
-        joint = prior[:, None] * like
+        likelihood = mass @ (kernel / kernel.sum(axis=1, keepdims=True))
+        joint = prior[:, None] * likelihood
         whole = joint.sum(axis=0)
         best = (joint * means[:, None]).sum(axis=0) / whole
         square = float((joint * (means[:, None] - best[None]) ** 2).sum())
         # Theorem 1 alone: Theorem 2 has another prior, under which errors are larger.
-        terms = bound("lower.mean.floor-cdp-squared").terms(at) | {"two shifts": 0.0}
+        terms = bound("lower.mean.floor-cdp-squared").terms(setting) | {"two shifts": 0.0}
         assert square > bound("lower.mean.floor-cdp-squared").combined(terms)
 
 
@@ -171,9 +175,9 @@ def test_a_method_that_is_told_the_shape_stays_above_and_comes_within_a_tenth() 
         for _ in range(120)
     ]  # fmt: skip
     mean, spread = float(np.mean(errors)), float(np.std(errors)) / math.sqrt(120)
-    least = floor(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
-    assert mean + 5 * spread > least  # false alarms 1e-6
-    assert mean / least < 1.10
+    floor_value = floor(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
+    assert mean + 5 * spread > floor_value  # false alarms 1e-6
+    assert mean / floor_value < 1.10
 
 
 # -- every private method ------------------------------------------------------------------------
@@ -215,15 +219,15 @@ def below_the_floor(point: Scenario) -> list[str]:
         if outcome.not_applicable is None:
             errors.setdefault(outcome.method, []).append(outcome.error)
     notion = {ZCDP: "cdp", ApproxDP: "cdp", PureDP: "pure"}[type(point.budget)]
-    which = bound(f"lower.mean.floor-{notion}")
-    least = which.value(bound_setting(point, which))
+    row = bound(f"lower.mean.floor-{notion}")
+    floor_value = row.value(bound_setting(point, row))
     # The norm of an error in d dimensions varies by 0.8/sqrt(d) of its mean at most: five standard
     # deviations of the mean of the trials are accounted for.
     noise = 5 * 0.8 / math.sqrt(point.d * point.trials)
     return [
         m
         for m, measured_errors in errors.items()
-        if np.mean(measured_errors) < least * max(0.0, 1 - noise)
+        if np.mean(measured_errors) < floor_value * max(0.0, 1 - noise)
     ]
 
 
@@ -249,7 +253,7 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
     if rng.random() < 0.4:
         budget = PureDP(epsilon=float(10 ** rng.uniform(-2, 1)))
     n, d = (int(np.exp(rng.uniform(math.log(a), math.log(b)))) for a, b in ((20, 1e7), (1, 500)))
-    made = make_instance(
+    instance = make_instance(
         distribution=str(rng.choice(cases.LAWS)),
         n=n,
         d=d,
@@ -260,18 +264,21 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
         decay=float(rng.choice([0.0, 0.0, 0.7, 1.5])),
         radius=float(rng.choice([2.0, 10.0])),
     ).problem
-    told = replace(made.setting(n, budget), law=made.distribution)  # type: ignore[union-attr]
-    least = floor(told)
+    setting = replace(instance.setting(n, budget), law=instance.distribution)  # type: ignore[union-attr]
+    floor_value = floor(setting)
     too_large = []
-    for which in BOUNDS:
-        card = which.card
+    for row in BOUNDS:
+        card = row.card
         sure = (card.kind, card.constant, card.guarantee, card.quantity, card.privacy)
-        own = ("pure",) if isinstance(budget, PureDP) else ("pure", "zcdp")
-        if sure[:4] != ("upper", "explicit", "expectation", "l2 error") or sure[4] not in own:
+        weaker_notions = ("pure",) if isinstance(budget, PureDP) else ("pure", "zcdp")
+        if (
+            sure[:4] != ("upper", "explicit", "expectation", "l2 error")
+            or sure[4] not in weaker_notions
+        ):
             continue
         # A pure method is bound at its own epsilon, which under zCDP is within rho.
-        if not which.failures(told) and which.value(told) < least * (1 - 1e-9):
-            too_large.append(f"{card.slug} at {told}")
+        if not row.failures(setting) and row.value(setting) < floor_value * (1 - 1e-9):
+            too_large.append(f"{card.slug} at {setting}")
     return too_large
 
 
@@ -294,15 +301,15 @@ def test_no_floor_is_above_an_explicit_upper_bound_at_20000_settings() -> None:
 def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
     point = Scenario(p=2.0, offset=0.0)
     for notion, short, value in (("zcdp", "cdp", 0.025768), ("approx", "approx", 0.0244997)):
-        at = floor_proof(point, notion)  # type: ignore[arg-type]
-        assert at is not None
-        assert at.value == pytest.approx(value, rel=3e-6)
-        which = bound(f"lower.mean.floor-{short}")
-        assert at.value == pytest.approx(which.value(bound_setting(point, which)))
-        assert 19.5 / math.sqrt(at.learnt + at.prior) == pytest.approx(at.value)
-        assert at.learnt < at.whole == pytest.approx(10_000 * 20 * at.information)
-        squares = 1 / (1 / (at.sampling**2 + at.privacy**2) + at.prior / 19.5**2)
-        assert math.sqrt(squares) == pytest.approx(at.value)
+        proof = floor_proof(point, notion)  # type: ignore[arg-type]
+        assert proof is not None
+        assert proof.value == pytest.approx(value, rel=3e-6)
+        row = bound(f"lower.mean.floor-{short}")
+        assert proof.value == pytest.approx(row.value(bound_setting(point, row)))
+        assert 19.5 / math.sqrt(proof.learnt + proof.prior) == pytest.approx(proof.value)
+        assert proof.learnt < proof.whole == pytest.approx(10_000 * 20 * proof.information)
+        squares = 1 / (1 / (proof.sampling**2 + proof.privacy**2) + proof.prior / 19.5**2)
+        assert math.sqrt(squares) == pytest.approx(proof.value)
     run = replace(point, methods=default_methods("mean"), trials=10)
     errors = [o.error for o in study(run) if o.not_applicable is None]
     assert np.mean(np.reshape(errors, (-1, 10)), axis=1).min() > 0.0244

@@ -31,17 +31,17 @@ BUDGETS: tuple[Budget, ...] = (
 )
 
 
-def falling(at: Setting, decay: float) -> Setting:
+def falling(setting: Setting, decay: float) -> Setting:
     """Return the setting told of the same law with falling scales."""
-    return replace(at, law=replace(at.law, decay=decay))  # type: ignore[type-var]
+    return replace(setting, law=replace(setting.law, decay=decay))  # type: ignore[type-var]
 
 
-def plain(at: Setting) -> Callable[[Vector], tuple[float, float]]:
+def plain(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
     """The floors on the mean error and on the squared one for any b with largest entry 1."""
-    assert at.law is not None
-    n, d, scales = at.n, at.d, at.law.scales
-    lam, kappa = shifts(at).information, leakage(at.budget, shifts(at))
-    whole_prior = prior_information(d, at.constants.mean_gradient_bound)
+    assert setting.law is not None
+    n, d, scales = setting.n, setting.d, setting.law.scales
+    lam, kappa = shifts(setting).information, leakage(setting.budget, shifts(setting))
+    whole_prior = prior_information(d, setting.constants.mean_gradient_bound)
 
     def floors(b: Vector) -> tuple[float, float]:
         a = b * scales
@@ -59,20 +59,20 @@ def plain(at: Setting) -> Callable[[Vector], tuple[float, float]]:
 def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
     law: str, budget: Budget, decay: float
 ) -> None:
-    at = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
-    assert at.law is not None
-    scales, short, floors = at.law.scales, SHORT[type(budget)], plain(at)
+    setting = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
+    assert setting.law is not None
+    scales, short, floors = setting.law.scales, SHORT[type(budget)], plain(setting)
     grid = [np.minimum(1, c * scales) for c in np.geomspace(1 / scales[0], 1 / scales[-1], 400)]
     rng = np.random.default_rng(3)
-    others = [rng.uniform(0, 1, 12) ** rng.uniform(0, 3) for _ in range(2000)]
+    random_weights = [rng.uniform(0, 1, 12) ** rng.uniform(0, 3) for _ in range(2000)]
     for slug, place in ((f"lower.mean.floor-{short}", 0), (f"lower.mean.floor-{short}-squared", 1)):
-        value = bound(slug).value(at)
+        value = bound(slug).value(setting)
         fine = max(floors(b)[place] for b in grid)
         assert fine * (1 - 2e-3) <= value <= fine * (1 + 1e-4)
         if place == 1:
-            assert max(floors(b / b.max())[1] for b in others) <= value * (1 + 0.01)
+            assert max(floors(b / b.max())[1] for b in random_weights) <= value * (1 + 0.01)
     risk = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
-    squared = bound(f"lower.mean.floor-{short}-squared").value(at)
+    squared = bound(f"lower.mean.floor-{short}-squared").value(setting)
     assert bound(f"lower.sco-strong.floor-{short}").value(risk) == pytest.approx(squared / 2)
 
 
@@ -97,15 +97,15 @@ def test_the_identity_holds_with_weights() -> None:
     estimate = np.clip(z + mean[:, None, :], -1.0, 1.0).mean(axis=1)
     error = estimate + 0.3 * rng.standard_normal((count, 3)) - mean
     size = np.linalg.norm(error, axis=1)
-    told = score + pull
-    inside = (error**2 @ a) / size**2
+    total_score = score + pull
+    weighted_error = (error**2 @ a) / size**2
     for field, divergence in (
         (a * error, np.full(count, a.sum())),
-        (a * error / np.sqrt(size)[:, None], (a.sum() - inside / 2) / np.sqrt(size)),
+        (a * error / np.sqrt(size)[:, None], (a.sum() - weighted_error / 2) / np.sqrt(size)),
     ):
-        gap = (field * told).sum(axis=1) - divergence
+        gap = (field * total_score).sum(axis=1) - divergence
         assert abs(gap.mean()) < 5 * gap.std() / math.sqrt(count)
-    assert (inside <= a.max() * (1 + 1e-12)).all()
+    assert (weighted_error <= a.max() * (1 + 1e-12)).all()
     cross = (a**2 * score * pull).sum(axis=1)
     assert abs(cross.mean()) < 5 * cross.std() / math.sqrt(count)
     squares = ((a * pull) ** 2).sum(axis=1).mean()
@@ -116,10 +116,10 @@ def test_the_identity_holds_with_weights() -> None:
 def test_without_privacy_the_floor_of_a_normal_law_is_what_the_plain_mean_errs(
     decay: float,
 ) -> None:
-    at = falling(make_setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
-    assert at.law is not None
-    attained = at.law.variance_trace / at.n
-    assert bound("lower.mean.floor-cdp-squared").value(at) == pytest.approx(attained, rel=2e-3)
+    setting = falling(make_setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
+    assert setting.law is not None
+    attained = setting.law.variance_trace / setting.n
+    assert bound("lower.mean.floor-cdp-squared").value(setting) == pytest.approx(attained, rel=2e-3)
 
 
 def weighted_mean(x: Vector, law: Gaussian, rho: float, rng: np.random.Generator) -> Vector:
@@ -147,43 +147,47 @@ def test_a_method_that_knows_shape_and_scales_stays_above_and_comes_near() -> No
         float(np.sum((weighted_mean(law.sample(20_000, rng).x, law, rho, rng) - law.mean) ** 2))
         for _ in range(40)
     ]
-    at = replace(make_setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
-    least = bound("lower.mean.floor-cdp-squared").value(at)
+    setting = replace(make_setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
+    floor_value = bound("lower.mean.floor-cdp-squared").value(setting)
     mean, error = float(np.mean(squares)), float(np.std(squares)) / math.sqrt(40)
-    assert mean + 5 * error > least  # false alarms 1e-6
-    assert mean / least < 2.6  # 1.6 in length; the shares and kappa are not sharp
+    assert mean + 5 * error > floor_value  # false alarms 1e-6
+    assert mean / floor_value < 2.6  # 1.6 in length; the shares and kappa are not sharp
     sampling = law.variance_trace / 20_000
     assert mean > 4 * sampling  # privacy is most of it, so that its term is what is compared
 
 
 def test_what_is_proven_for_equal_scales_alone_says_so() -> None:
-    at = Scenario(decay=0.5)
+    scenario = Scenario(decay=0.5)
     for slug in ("lower.mean.floor-near-cdp", "lower.mean.floor-near-approx"):
-        which = bound(slug)
-        assert which.failures(bound_setting(at, which)) == (UNEQUAL,)
-    assert two_shifts(bound_setting(at, bound("lower.mean.floor-cdp")), "zcdp") == 0.0
+        row = bound(slug)
+        assert row.failures(bound_setting(scenario, row)) == (UNEQUAL,)
+    assert two_shifts(bound_setting(scenario, bound("lower.mean.floor-cdp")), "zcdp") == 0.0
     linear = Scenario(decay=0.5, problem="linear", methods=("sco.sgd",), offset=1.0)
     assert no_floor(linear) == UNEQUAL
-    assert no_floor(at) == ""
-    assert floor_proof(at, "zcdp") is None and floor_proof(replace(at, decay=0.0), "zcdp")
+    assert no_floor(scenario) == ""
+    assert floor_proof(scenario, "zcdp") is None and floor_proof(
+        replace(scenario, decay=0.0), "zcdp"
+    )
 
 
 def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling() -> None:
     values = []
     for decay in (0.0, 0.3, 0.7, 1.2, 2.0):
-        at = falling(make_setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay)
-        squared = bound("lower.mean.floor-cdp-squared").value(at)
-        assert at.law is not None
-        assert squared >= at.law.variance_trace / at.n * 0.97
+        setting = falling(
+            make_setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay
+        )
+        squared = bound("lower.mean.floor-cdp-squared").value(setting)
+        assert setting.law is not None
+        assert squared >= setting.law.variance_trace / setting.n * 0.97
         values.append(squared)
     assert values == sorted(values, reverse=True)
 
 
 def test_the_constants_of_equal_scales_have_no_number_at_unequal_ones() -> None:
     """With them the printed formula would be 40 % too high at a decay of 1."""
-    at = make_setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
+    setting = make_setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
     letters = {letter.token: letter for letter in bound("lower.mean.floor-cdp").letters}
     for token in ("C_d", "J"):
-        assert letters[token].value(at) > 0
-        assert math.isnan(letters[token].value(falling(at, 1.0)))
-    assert letters[r"\lambda"].value(at) == letters[r"\lambda"].value(falling(at, 1.0))
+        assert letters[token].value(setting) > 0
+        assert math.isnan(letters[token].value(falling(setting, 1.0)))
+    assert letters[r"\lambda"].value(setting) == letters[r"\lambda"].value(falling(setting, 1.0))

@@ -34,7 +34,7 @@ from tests.folded import each
 
 # theory/instance-floors.md, 10: law, n, d, p, R, budget, then lambda, kappa, J, G, mean, rms and
 # Theorem 2, to their printed digits.
-NONE = math.nan
+NO_NUMBER = math.nan
 REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], ...] = (
     ("student-t", 10_000, 20, 2.0, 2.0, DEFAULT,
      (3.18182, 0.133833, 178.337, 572495, 0.0257680, 0.0264287, 0.000642166)),
@@ -61,11 +61,11 @@ REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], 
     ("log-normal", 1_000, 5, 3.0, 2.0, PureDP(epsilon=0.1),
      (236.695, 0.0500208, 20.1907, 394842, 0.00754931, 0.00795696, 0.00243225)),
     ("pareto", 10_000, 20, 2.0, 2.0, DEFAULT,
-     (math.inf, NONE, NONE, NONE, NONE, NONE, 0.0000929694)),
+     (math.inf, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, 0.0000929694)),
     ("skewed-pareto", 10_000, 20, 2.0, 2.0, ApproxDP(epsilon=1, delta=1e-6),
-     (math.inf, NONE, NONE, NONE, NONE, NONE, 0.0000440441)),
+     (math.inf, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, 0.0000440441)),
 )  # fmt: skip
-NEAR = {  # Theorem 3 at the default budget, n = 10^4 and 10^3
+NEAR_VALUES = {  # Theorem 3 at the default budget, n = 10^4 and 10^3
     "student-t": (0.0352719, 0.108533),
     "gaussian": (0.0424294, 0.143055),
     "log-normal": (0.0344812, 0.102462),
@@ -85,29 +85,29 @@ def test_a_floor_has_the_reference_values(
     budget: Budget,
     printed: tuple[float, ...],
 ) -> None:
-    at = make_setting(law, n, d, p, budget, radius=radius)
-    known = shifts(at)
+    setting = make_setting(law, n, d, p, budget, radius=radius)
+    law_shifts = shifts(setting)
     lam, kappa, prior, learnt, mean, rms, pairs = printed
     notion = "zcdp" if isinstance(budget, ZCDP) else "approx"
-    assert two_shifts(at, notion) == pytest.approx(pairs, rel=3e-6)
+    assert two_shifts(setting, notion) == pytest.approx(pairs, rel=3e-6)
     if math.isinf(lam):
-        assert math.isinf(known.information)
-        assert floor(at) == pytest.approx(pairs, rel=3e-6)
+        assert math.isinf(law_shifts.information)
+        assert floor(setting) == pytest.approx(pairs, rel=3e-6)
         return
-    assert known.information == pytest.approx(lam, rel=3e-6)
-    own = leakage(budget, known)
-    assert own == pytest.approx(kappa, rel=6e-6)
+    assert law_shifts.information == pytest.approx(lam, rel=3e-6)
+    leak = leakage(budget, law_shifts)
+    assert leak == pytest.approx(kappa, rel=6e-6)
     assert prior_information(d, radius) == pytest.approx(prior, rel=3e-6)
-    parts = costs(n, d, known.information, own, prior_information(d, radius))
+    parts = costs(n, d, law_shifts.information, leak, prior_information(d, radius))
     assert 1 / (parts.sampling + parts.privacy) == pytest.approx(learnt, rel=3e-6)
-    assert floor(at) == pytest.approx(mean, rel=6e-6)
-    squared = bound(f"lower.mean.floor-{cases.SHORT[type(budget)]}-squared").value(at)
+    assert floor(setting) == pytest.approx(mean, rel=6e-6)
+    squared = bound(f"lower.mean.floor-{cases.SHORT[type(budget)]}-squared").value(setting)
     assert math.sqrt(squared) == pytest.approx(rms, rel=6e-6)
 
 
-@each("law", tuple(NEAR))
+@each("law", tuple(NEAR_VALUES))
 def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
-    for n, value in zip((10_000, 1_000), NEAR[law], strict=True):
+    for n, value in zip((10_000, 1_000), NEAR_VALUES[law], strict=True):
         assert floor(make_setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(
             value, rel=9e-6
         )
@@ -138,25 +138,25 @@ def row(name: str) -> Bound:
 
 
 def test_the_risks_at_the_default_are_those_of_section_8() -> None:
-    at = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="quadratic")
-    assert bound("lower.sco-strong.floor-cdp").value(at) == pytest.approx(0.000349, rel=2e-3)
-    at = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="linear")
-    assert bound("lower.sco.floor-cdp").value(at) == pytest.approx(0.000503, rel=2e-3)
+    setting = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="quadratic")
+    assert bound("lower.sco-strong.floor-cdp").value(setting) == pytest.approx(0.000349, rel=2e-3)
+    setting = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="linear")
+    assert bound("lower.sco.floor-cdp").value(setting) == pytest.approx(0.000503, rel=2e-3)
 
 
 def test_the_linear_floor_is_the_largest_of_section_8_over_r() -> None:
-    at = make_setting("gaussian", 3_000, 8, 3.0, DEFAULT, offset=1.3, problem="linear")
-    known = shifts(at)
-    kappa = leakage(DEFAULT, known)
+    setting = make_setting("gaussian", 3_000, 8, 3.0, DEFAULT, offset=1.3, problem="linear")
+    law_shifts = shifts(setting)
+    kappa = leakage(DEFAULT, law_shifts)
     best = 0.0
     for r in np.linspace(1e-3, 1.299, 4001):
         learnt = 1 / (
-            1 / (3_000 * kappa) ** 2 / known.information
-            + 2_999 / (3_000**2 * 8 * known.information)
+            1 / (3_000 * kappa) ** 2 / law_shifts.information
+            + 2_999 / (3_000**2 * 8 * law_shifts.information)
         )
         value = (1.3 - r) * 49 / ((1.3**2 + r**2) * (learnt + 4 * cases.bessel(3) ** 2 / r**2))
         best = max(best, 4.0 / 4 * value)
-    assert bound("lower.sco.floor-cdp").value(at) == pytest.approx(best, rel=1e-4)
+    assert bound("lower.sco.floor-cdp").value(setting) == pytest.approx(best, rel=1e-4)
 
 
 def test_the_constants_of_the_mean_error_are_ground_state_energies() -> None:
@@ -196,9 +196,11 @@ def test_the_prior_has_the_information_that_it_says(d: int) -> None:
     def slope(r: float) -> float:
         return float(-j * r ** (1 - d / 2) * jv(d / 2, j * r))
 
-    up = quad(lambda r: slope(r) ** 2 * r ** (d - 1), 1e-9, 1)[0]
-    down = quad(lambda r: u(r) ** 2 * r ** (d - 1), 1e-9, 1)[0]
-    assert prior_information(d, 1.5) == pytest.approx(4 * up / down / 1.5**2, rel=1e-6)
+    numerator = quad(lambda r: slope(r) ** 2 * r ** (d - 1), 1e-9, 1)[0]
+    denominator = quad(lambda r: u(r) ** 2 * r ** (d - 1), 1e-9, 1)[0]
+    assert prior_information(d, 1.5) == pytest.approx(
+        4 * numerator / denominator / 1.5**2, rel=1e-6
+    )
 
 
 PAIRED: tuple[tuple[str, Budget], ...] = (
@@ -211,10 +213,10 @@ PAIRED: tuple[tuple[str, Budget], ...] = (
 
 @each("law, budget", PAIRED)
 def test_two_shifts_give_what_a_plain_sum_gives(law: str, budget: Budget) -> None:
-    known = shifts(make_setting(law, 400, 6, 2.5, budget))
-    plain = cases.by_two_shifts(400, 6, known, budget, 2.0)
-    assert assouad(400, 6, known, budget, 2.0) == pytest.approx(plain, rel=2e-2)
-    assert assouad(400, 6, known, budget, 2.0) <= plain * 1.02
+    law_shifts = shifts(make_setting(law, 400, 6, 2.5, budget))
+    plain = cases.by_two_shifts(400, 6, law_shifts, budget, 2.0)
+    assert assouad(400, 6, law_shifts, budget, 2.0) == pytest.approx(plain, rel=2e-2)
+    assert assouad(400, 6, law_shifts, budget, 2.0) <= plain * 1.02
 
 
 def test_the_overlap_of_outputs_is_that_of_section_6() -> None:
@@ -228,13 +230,13 @@ def test_the_overlap_of_outputs_is_that_of_section_6() -> None:
 @each("law", ("student-t", "log-normal", "gaussian"))
 def test_laws_near_the_data_give_what_plain_quadrature_gives(law: str) -> None:
     budget = ApproxDP(epsilon=0.8, delta=1e-5)
-    known = shifts(make_setting(law, 5_000, 30, 2.5, budget))
+    law_shifts = shifts(make_setting(law, 5_000, 30, 2.5, budget))
     rate = math.expm1(0.8) / math.sqrt(math.exp(0.8) + 1)
     plain = cases.trapezoid_near(
-        5_000, 30, known, lambda size: rate + 2 * math.sqrt(2 * 1e-5) * size
+        5_000, 30, law_shifts, lambda size: rate + 2 * math.sqrt(2 * 1e-5) * size
     )
-    own = best_tilt(5_000, 30, known, tilts(30, known), budget)[0]
-    assert own == pytest.approx(plain, rel=1e-5)
+    best_value = best_tilt(5_000, 30, law_shifts, tilts(30, law_shifts), budget)[0]
+    assert best_value == pytest.approx(plain, rel=1e-5)
 
 
 BUDGETS: tuple[Budget, ...] = (
@@ -248,83 +250,85 @@ BUDGETS: tuple[Budget, ...] = (
 @each("law", cases.DRAWN)
 def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Budget) -> None:
     n, d, short = 3_000, 12, cases.SHORT[type(budget)]
-    at = make_setting(law, n, d, 2.5, budget, radius=1.5)
-    lam, kappa = shifts(at).information, leakage(budget, shifts(at))
+    setting = make_setting(law, n, d, 2.5, budget, radius=1.5)
+    lam, kappa = shifts(setting).information, leakage(budget, shifts(setting))
     learnt = 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * d * lam))
     whole = min(n * d * lam, learnt) + 4 * cases.bessel(5) ** 2 / 1.5**2
-    assert floor(at) == pytest.approx(11.5 / math.sqrt(whole), rel=1e-9)
+    assert floor(setting) == pytest.approx(11.5 / math.sqrt(whole), rel=1e-9)
     squared = bound(f"lower.mean.floor-{short}-squared")
-    assert squared.value(at) == pytest.approx(144 / whole, rel=1e-9)
-    at = make_setting(law, n, d, 2.5, budget, radius=1.5, problem="quadratic")
-    assert bound(f"lower.sco-strong.floor-{short}").value(at) == pytest.approx(72 / whole, rel=1e-9)
-    at = make_setting(law, n, d, 2.5, budget, offset=1.1, problem="linear")
+    assert squared.value(setting) == pytest.approx(144 / whole, rel=1e-9)
+    setting = make_setting(law, n, d, 2.5, budget, radius=1.5, problem="quadratic")
+    assert bound(f"lower.sco-strong.floor-{short}").value(setting) == pytest.approx(
+        72 / whole, rel=1e-9
+    )
+    setting = make_setting(law, n, d, 2.5, budget, offset=1.1, problem="linear")
     best = max(
         (1.1 - r) * 121 / ((1.21 + r**2) * (learnt + 4 * cases.bessel(5) ** 2 / r**2))
         for r in np.linspace(1e-3, 1.099, 4_001)
     )
-    assert bound(f"lower.sco.floor-{short}").value(at) == pytest.approx(best, rel=1e-4)
+    assert bound(f"lower.sco.floor-{short}").value(setting) == pytest.approx(best, rel=1e-4)
 
 
 @each("budget", BUDGETS)
 def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Budget) -> None:
-    at = make_setting("log-normal", 2_000, 30, 2.5, budget)
+    setting = make_setting("log-normal", 2_000, 30, 2.5, budget)
     match budget:
         case ZCDP(rho=rho):
-            fixed, slope = leakage(budget, shifts(at)), 0.0
+            fixed, slope = leakage(budget, shifts(setting)), 0.0
             assert fixed <= math.sqrt(math.expm1(2 * rho))
         case ApproxDP(epsilon=epsilon, delta=delta):
             fixed = math.expm1(epsilon) / math.sqrt(math.exp(epsilon) + 1)
             slope = 2 * math.sqrt(2 * delta)
         case PureDP(epsilon=epsilon):
             fixed, slope = math.sinh(epsilon / 2), 0.0
-    plain = cases.trapezoid_near(2_000, 30, shifts(at), lambda size: fixed + slope * size)
-    assert floor(at, "near-") == pytest.approx(plain, rel=1e-5)
+    plain = cases.trapezoid_near(2_000, 30, shifts(setting), lambda size: fixed + slope * size)
+    assert floor(setting, "near-") == pytest.approx(plain, rel=1e-5)
 
 
 def test_the_floor_of_users_is_that_of_blocks() -> None:
     # theory/instance-floors.md, 8.1: m records are one of information m lambda.
     budget = ZCDP(rho=0.1)
-    one = make_setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
-    users = replace(one, m=7)
-    kappa = leakage(budget, shifts(one))
-    lam = 7 * shifts(one).information
+    single = make_setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
+    users = replace(single, m=7)
+    kappa = leakage(budget, shifts(single))
+    lam = 7 * shifts(single).information
     learnt = 1 / (1 / (2_000 * kappa) ** 2 / lam + 1_999 / (2_000**2 * 10 * lam))
     plain = 100 / 2 / (learnt + prior_information(10, 1.0))
     of_users = bound("lower.sco-strong.floor-cdp").value(users)
     assert of_users == pytest.approx(plain, rel=1e-12)
     # Privacy hides users: more than n m records at item level would say.
-    pooled = replace(one, n=14_000)
+    pooled = replace(single, n=14_000)
     assert bound("lower.sco-strong.floor-cdp").value(pooled) < of_users < bound(
-        "lower.sco-strong.floor-cdp").value(one)  # fmt: skip
+        "lower.sco-strong.floor-cdp").value(single)  # fmt: skip
 
 
 def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
-    told: list[str] = []
+    names: list[str] = []
     base = make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
-    for which in BOUNDS:
-        if which.setting_of_statement(base).law is not None:
-            told.append(which.card.name)
-        assert which.card.of_law == which.card.name.startswith("Floor ")
-    assert len(told) == 15 and all(name.startswith("Floor ") for name in told)
+    for row in BOUNDS:
+        if row.setting_of_statement(base).law is not None:
+            names.append(row.card.name)
+        assert row.card.of_law == row.card.name.startswith("Floor ")
+    assert len(names) == 15 and all(name.startswith("Floor ") for name in names)
 
 
 def test_a_floor_that_is_not_told_its_law_says_so_and_is_nothing() -> None:
-    at = replace(make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1)), law=None)
-    for which in BOUNDS:
-        if which.card.of_law:
-            assert which.value(at) == 0
-            assert "only a class of laws is known" in " ".join(which.failures(at))
+    setting = replace(make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1)), law=None)
+    for row in BOUNDS:
+        if row.card.of_law:
+            assert row.value(setting) == 0
+            assert "only a class of laws is known" in " ".join(row.failures(setting))
 
 
 def test_every_floor_is_in_the_json_of_bounds_with_its_terms() -> None:
     rows = {r["slug"]: r for r in bounds_json(Scenario(p=2.0))["bounds"]}
-    own = rows["lower.mean.floor-cdp"]
-    assert set(own["terms"]) == {"sampling", "privacy", "prior", "two shifts"}
-    assert own["failures"] == [] and own["laws"] == "shifts of this law"
+    row = rows["lower.mean.floor-cdp"]
+    assert set(row["terms"]) == {"sampling", "privacy", "prior", "two shifts"}
+    assert row["failures"] == [] and row["laws"] == "shifts of this law"
     assert rows["lower.mean.floor-near-approx"]["laws"] == "laws near this one"
-    t = own["terms"]
+    t = row["terms"]
     squares = 1 / (1 / (t["sampling"] ** 2 + t["privacy"] ** 2) + 1 / t["prior"] ** 2)
-    assert own["value"] == pytest.approx(math.sqrt(squares))
+    assert row["value"] == pytest.approx(math.sqrt(squares))
 
 
 def test_a_floor_answers_within_fifty_milliseconds() -> None:
@@ -359,5 +363,8 @@ def test_floors_fall_with_n_and_budget_and_rise_with_the_radius() -> None:
 
 
 def test_a_floor_near_the_data_is_about_single_values_alone() -> None:
-    at = make_setting("log-normal", 10_000, 20, 2.0, DEFAULT)
-    assert near_floor(at, "zcdp") is not None and near_floor(replace(at, m=7), "zcdp") is None
+    setting = make_setting("log-normal", 10_000, 20, 2.0, DEFAULT)
+    assert (
+        near_floor(setting, "zcdp") is not None
+        and near_floor(replace(setting, m=7), "zcdp") is None
+    )

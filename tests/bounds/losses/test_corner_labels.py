@@ -35,13 +35,13 @@ S1, S2, S3 = (10_000, 20, 2.0), (10_000, 200, 4.0), (2000, 30, 2.2)
 LOSSES: dict[str, Any] = {"hinge": linear_excess, "logistic": logistic_excess}
 
 
-def bounds_at(at: tuple[int, int, float], level: Level, problem: str) -> CornerBounds:
-    n, d, order = at
+def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> CornerBounds:
+    n, d, order = sizes
     return CornerBounds(n=n, d=d, moment_order=order, level=level, loss=LOSSES[problem])
 
 
 @each(
-    ("at", "level", "problem", "value"),
+    ("sizes", "level", "problem", "value"),
     [
         (S1, RHO, "hinge", 0.01458),
         (S2, 0.5, "hinge", 0.001006),
@@ -56,11 +56,11 @@ def bounds_at(at: tuple[int, int, float], level: Level, problem: str) -> CornerB
     ],
 )
 def test_the_simplex_has_the_values_of_its_page(
-    at: tuple[int, int, float], level: Level, problem: str, value: float
+    sizes: tuple[int, int, float], level: Level, problem: str, value: float
 ) -> None:
-    made = bounds_at(at, level, problem)
+    bounds = bounds_at(sizes, level, problem)
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert made.value_at(made.best()) == pytest.approx(value, abs=0.6 * digit)
+    assert bounds.value_at(bounds.best()) == pytest.approx(value, abs=0.6 * digit)
 
 
 def plain_missed(d: int, level: Level, b: int) -> float:
@@ -68,8 +68,8 @@ def plain_missed(d: int, level: Level, b: int) -> float:
     if isinstance(level, tuple):
         epsilon, delta = level
         growth = math.exp(epsilon * b)
-        lost = delta * (growth - 1) / (math.exp(epsilon) - 1)
-        return max(0.0, 1 - (growth + (d - 1) * lost) / (growth + d - 1))
+        loss = delta * (growth - 1) / (math.exp(epsilon) - 1)
+        return max(0.0, 1 - (growth + (d - 1) * loss) / (growth + d - 1))
     kappa, g = level * b * b, 1 / d
     if b == 0:
         return 1 - g
@@ -78,9 +78,9 @@ def plain_missed(d: int, level: Level, b: int) -> float:
         ratio = math.log(x / g) - math.log1p(-x) + math.log1p(-g)
         return (x - g) * ratio - kappa * (1 - g)
 
-    both = brentq(excess, g, 1 - 1e-15, xtol=1e-14) if excess(1 - 1e-15) > 0 else 1.0
+    threshold = brentq(excess, g, 1 - 1e-15, xtol=1e-14) if excess(1 - 1e-15) > 0 else 1.0
     orders = math.exp(-(max(0.0, math.sqrt(math.log(d)) - math.sqrt(kappa)) ** 2))
-    return 1 - min(float(both), orders)
+    return 1 - min(float(threshold), orders)
 
 
 def plain(n: int, d: int, order: float, level: Level, problem: str, q: float) -> float:
@@ -105,27 +105,29 @@ def test_the_simplex_by_sums_over_every_count(level: Level, problem: str) -> Non
     """Fails for words e_J (half), for 2 d words, for X at the mean of B^2."""
     n, d, order = 60, 7, 3.0
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
-    at = replace(
+    setting = replace(
         risk_setting(n=n, d=d, order=order, budget=budget, mean_gradient_bound=math.inf),
         constraint=Geometry(kind="simplex").constraint(d, 1.0),
     )
     row = bound(f"lower.sco.{problem}-corners-{'cdp' if isinstance(level, float) else 'approx'}")
     best = max(plain(n, d, order, level, problem, q) for q in np.geomspace(2e-3, 0.5, 60))
-    assert best * (1 - 3e-3) <= row.value(at) <= best * 1.01
-    assert row.failures(at) == ()
-    fixed = row.value(replace(at, spike_probability=0.05))
+    assert best * (1 - 3e-3) <= row.value(setting) <= best * 1.01
+    assert row.failures(setting) == ()
+    fixed = row.value(replace(setting, spike_probability=0.05))
     assert fixed == pytest.approx(plain(n, d, order, level, problem, 0.05), rel=1e-5)
-    assert row.refusal(replace(at, constraint=None))
+    assert row.refusal(replace(setting, constraint=None))
 
 
 @pytest.mark.parametrize("problem", [Hinge, Logistic])
 def test_the_law_has_margins_of_one_sign_and_its_risk_is_that_of_its_sample(problem: Any) -> None:
     d, n = 6, 40_000
     law = CornerLabels(d=d, moment_order=3.0, spike_probability=0.3)
-    made = problem(features=law, radius=2.0, offset=0.0, geometry=Geometry(kind="simplex"))
-    made = made.draw(np.random.default_rng(3))
-    sample = made.sample(n, np.random.default_rng(4))
-    signs = np.where(sample.targets == made.classes[1], 1.0, -1.0)
+    problem_on_law = problem(
+        features=law, radius=2.0, offset=0.0, geometry=Geometry(kind="simplex")
+    )
+    problem_on_law = problem_on_law.draw(np.random.default_rng(3))
+    sample = problem_on_law.sample(n, np.random.default_rng(4))
+    signs = np.where(sample.targets == problem_on_law.classes[1], 1.0, -1.0)
     spiked = np.abs(sample.features.x).max(axis=1) > 0
     rng = np.random.default_rng(5)
     place = int(np.flatnonzero(law.draw(np.random.default_rng(3)).signs > 0)[0])
@@ -135,12 +137,14 @@ def test_the_law_has_margins_of_one_sign_and_its_risk_is_that_of_its_sample(prob
         assert np.all(margins[spiked] <= 1e-12)
         missing = size * (2.0 - w[place])
         loss = missing if problem is Hinge else math.log((1 + math.exp(missing)) / 2)
-        assert made.excess_risk(w).value == pytest.approx(0.3 * loss, abs=1e-12)
-        losses = made.link.value(sample.features.x @ w, sample.targets)
-        losses -= made.link.value(sample.features.x @ made.minimiser, sample.targets)
+        assert problem_on_law.excess_risk(w).value == pytest.approx(0.3 * loss, abs=1e-12)
+        losses = problem_on_law.link.value(sample.features.x @ w, sample.targets)
+        losses -= problem_on_law.link.value(
+            sample.features.x @ problem_on_law.minimiser, sample.targets
+        )
         error = 6 * losses.std() / math.sqrt(n)
         assert abs(losses.mean() - 0.3 * loss) <= error + 1e-12
-    assert made.minimiser[place] == 2.0
+    assert problem_on_law.minimiser[place] == 2.0
 
 
 def attack(seed: int, draws: int) -> float:
@@ -151,9 +155,9 @@ def attack(seed: int, draws: int) -> float:
     if rng.random() < 0.5:
         level = (float(10 ** rng.uniform(-1.3, 0.7)), float(rng.choice([0, 1e-6, 1e-3])))
     problem = ("hinge", "logistic")[rng.integers(2)]
-    made = bounds_at((n, d, float(rng.uniform(2, 10))), level, problem)
-    q = min(1.0, made.best() * float(10 ** rng.uniform(-0.7, 0.7)))
-    value, size = made.value_at(q), q ** (-1 / made.moment_order)
+    bounds = bounds_at((n, d, float(rng.uniform(2, 10))), level, problem)
+    q = min(1.0, bounds.best() * float(10 ** rng.uniform(-0.7, 0.7)))
+    value, size = bounds.value_at(q), q ** (-1 / bounds.moment_order)
     counts = rng.binomial(n, q, size=draws).astype(float)
     # The exponential mechanism for the number of votes, and noisy votes.
     strength = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
@@ -166,7 +170,7 @@ def attack(seed: int, draws: int) -> float:
     best = math.inf
     for hit in hits:
         # An answer may be a mean of corners too: of all that could be drawn, and of a drawn one.
-        losses = q * made.loss(size * (1 - hit))
+        losses = q * bounds.loss(size * (1 - hit))
         error = losses.std() / math.sqrt(draws)
         assert losses.mean() + 6 * error >= value * (1 - 1e-9), (seed, n, d, level, q)
         best = min(best, float(losses.mean()) / value) if value > 0 else best
@@ -193,9 +197,9 @@ def test_what_is_missed_falls_with_the_number_of_spikes() -> None:
 
 def test_a_simplex_of_one_corner_has_no_bound_and_says_why() -> None:
     for row in CORNER_RISKS:
-        at = Scenario(problem="hinge", geometry="simplex", d=3, methods=()).setting
+        scenario = Scenario(problem="hinge", geometry="simplex", d=3, methods=()).setting
         if row.card.privacy == "zcdp":
-            at = replace(at, budget=ZCDP(rho=0.1))
-        point = replace(at, d=1, constraint=Simplex(d=1, radius=1.0))
+            scenario = replace(scenario, budget=ZCDP(rho=0.1))
+        point = replace(scenario, d=1, constraint=Simplex(d=1, radius=1.0))
         assert "a simplex of two corners or more" in " ".join(row.failures(point))
         assert not row.value(point) > 0

@@ -65,7 +65,7 @@ def random_attack(rng: np.random.Generator) -> Attack:
 
 def log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield the posterior log-odds of a sign of 1, of private sums of so many copies of it."""
-    known = counts > 0
+    is_present = counts > 0
     if isinstance(level, float):  # a record moves the sum by 2: Gaussian noise of variance 2/rho
         release = counts + math.sqrt(2 / level) * rng.standard_normal(len(counts))
         yield release * counts * level
@@ -75,8 +75,8 @@ def log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> Iterator
     yield (np.abs(release + counts) - np.abs(release - counts)) * epsilon / 2
     # The sign of the sum by randomised response, and given away with the probability delta.
     right = rng.random(len(counts)) < 1 / (1 + math.exp(-epsilon))
-    told = np.where(rng.random(len(counts)) < delta, 60.0, np.where(right, epsilon, -epsilon))
-    yield np.where(known, told, 0.0)
+    odds = np.where(rng.random(len(counts)) < delta, 60.0, np.where(right, epsilon, -epsilon))
+    yield np.where(is_present, odds, 0.0)
 
 
 def excess(problem: Any, z: float, odds: Floats) -> Floats:
@@ -89,14 +89,18 @@ def excess(problem: Any, z: float, odds: Floats) -> Floats:
         share = float(problem.guess.telling(np.array([z]))[0])
         labels = np.array([1.0, 0.0 if problem is Logistic else -1.0])
         chance = np.array([(1 + share) / 2, (1 - share) / 2])
-    up, down = (problem.link.value(answers, np.full(801, y)) for y in labels)
-    least = -float(chance @ np.log(chance)) if problem is Logistic else 0.0
-    own = chance[0] * up + chance[1] * down - least  # excess of every answer, where the sign is 1
-    other = chance[1] * up + chance[0] * down - least
+    upper_loss, lower_loss = (problem.link.value(answers, np.full(801, y)) for y in labels)
+    entropy = -float(chance @ np.log(chance)) if problem is Logistic else 0.0
+    excess_if_plus = (
+        chance[0] * upper_loss + chance[1] * lower_loss - entropy
+    )  # excess of every answer, where the sign is 1
+    excess_if_minus = chance[1] * upper_loss + chance[0] * lower_loss - entropy
     grid = np.linspace(-40, 40, 1601)  # By these log-odds the answer is chosen.
-    chosen = (expit(grid)[:, None] * own + expit(-grid)[:, None] * other).argmin(axis=1)
+    chosen = (
+        expit(grid)[:, None] * excess_if_plus + expit(-grid)[:, None] * excess_if_minus
+    ).argmin(axis=1)
     picks = chosen[np.clip(np.round((odds + 40) * 20).astype(np.intp), 0, 1600)]
-    return np.asarray(expit(odds) * own[picks] + expit(-odds) * other[picks])
+    return np.asarray(expit(odds) * excess_if_plus[picks] + expit(-odds) * excess_if_minus[picks])
 
 
 def closest(attack: Attack, draws: int, rng: np.random.Generator) -> float:
@@ -148,15 +152,15 @@ def test_a_record_of_the_law_tells_what_the_proof_says(problem: Any, kind: str) 
     law = OneHot(
         d=d, moment_order=3.0, spike_probability=0.5, size=9.0, paired=kind.endswith("simplex")
     )
-    made = problem(features=law, radius=2.0, offset=0.0, geometry=geometry)
-    made = made.draw(np.random.default_rng(3))
-    sample = made.sample(n, np.random.default_rng(4))
-    margins = sample.features.x @ made.minimiser
+    problem_on_law = problem(features=law, radius=2.0, offset=0.0, geometry=geometry)
+    problem_on_law = problem_on_law.draw(np.random.default_rng(3))
+    sample = problem_on_law.sample(n, np.random.default_rng(4))
+    margins = sample.features.x @ problem_on_law.minimiser
     spiked = np.abs(sample.features.x).max(axis=1) > 0
     z = np.abs(margins[spiked])
     assert z == pytest.approx(np.full(len(z), z[0]))
     assert abs(spiked.mean() - 0.5) < 6 * 0.5 / math.sqrt(n)
-    assert made.constraint.contains(made.minimiser)
+    assert problem_on_law.constraint.contains(problem_on_law.minimiser)
     right = sample.targets[spiked] * np.sign(margins[spiked])
     if problem in (Absolute, Huber):
         assert right == pytest.approx(z)
@@ -168,11 +172,11 @@ def test_a_record_of_the_law_tells_what_the_proof_says(problem: Any, kind: str) 
         assert abs(agree - (1 + share) / 2) < 6 * 0.5 / math.sqrt(len(z))
     centre = np.full(d, 2.0 / d) if law.paired else np.zeros(d)
     price = float(problem.guess.price(z[:1])[0])
-    assert made.excess_risk(made.minimiser).value == pytest.approx(0, abs=1e-12)
-    assert made.excess_risk(centre).value == pytest.approx(0.5 * price)
+    assert problem_on_law.excess_risk(problem_on_law.minimiser).value == pytest.approx(0, abs=1e-12)
+    assert problem_on_law.excess_risk(centre).value == pytest.approx(0.5 * price)
     # By its samples: F(centre) - F(w*) is the mean difference of losses.
-    losses = made.link.value(sample.features.x @ centre, sample.targets)
-    losses -= made.link.value(margins, sample.targets)
+    losses = problem_on_law.link.value(sample.features.x @ centre, sample.targets)
+    losses -= problem_on_law.link.value(margins, sample.targets)
     spread = 6 * losses.std() / math.sqrt(n)
     assert abs(losses.mean() - 0.5 * price) <= spread + 1e-12
 

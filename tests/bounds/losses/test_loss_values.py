@@ -24,7 +24,7 @@ from tests.folded import each
 from tests.second import second_implementation_of
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
-At = tuple[int, int, float]
+Sizes = tuple[int, int, float]
 S1, S2, S3 = (10_000, 20, 2.0), (10_000, 200, 4.0), (2000, 30, 2.2)
 RHOS = {S1: RHO, S2: 0.5, S3: 0.2}
 LEVELS = {S1: (1.0, 1e-6), S2: (1.0, 1e-6), S3: (math.sqrt(0.4), 1e-5)}
@@ -37,15 +37,15 @@ PROBLEMS: dict[str, Any] = {
 
 
 def on_ball(
-    at: At, problem: str, level: Level | None = None, radius: float = 1.0, **changes: Any
+    sizes: Sizes, problem: str, level: Level | None = None, radius: float = 1.0, **changes: Any
 ) -> OneHotBounds:
-    n, d, order = at
+    n, d, order = sizes
     guess = PROBLEMS[problem].guess
     assert guess is not None
     corner = Corner(signs=d, half=radius / math.sqrt(d), paired=False)
-    level = RHOS[at] if level is None else level
-    made = OneHotBounds(n=n, moment_order=order, corner=corner, guess=guess, level=level)
-    return replace(made, **changes)
+    level = RHOS[sizes] if level is None else level
+    bounds = OneHotBounds(n=n, moment_order=order, corner=corner, guess=guess, level=level)
+    return replace(bounds, **changes)
 
 
 def largest(bounds: OneHotBounds) -> float:
@@ -54,7 +54,7 @@ def largest(bounds: OneHotBounds) -> float:
 
 # The note has .0482, .0019 and .0542 of Huber's loss, where s/2 is taken off and not its share.
 @each(
-    ("at", "problem", "value"),
+    ("sizes", "problem", "value"),
     [
         (S1, "absolute", 0.0512),
         (S2, "absolute", 0.00857),
@@ -70,13 +70,15 @@ def largest(bounds: OneHotBounds) -> float:
         (S3, "logistic", 0.00900),
     ],
 )
-def test_bounds_of_a_loss_have_the_values_of_their_page(at: At, problem: str, value: float) -> None:
+def test_bounds_of_a_loss_have_the_values_of_their_page(
+    sizes: Sizes, problem: str, value: float
+) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert largest(on_ball(at, problem)) == pytest.approx(value, abs=0.6 * digit)
+    assert largest(on_ball(sizes, problem)) == pytest.approx(value, abs=0.6 * digit)
 
 
 @each(
-    ("at", "problem", "value"),
+    ("sizes", "problem", "value"),
     [
         (S1, "absolute", 0.0292),
         (S1, "huber", 0.0285),
@@ -87,10 +89,10 @@ def test_bounds_of_a_loss_have_the_values_of_their_page(at: At, problem: str, va
     ],
 )
 def test_bounds_of_a_loss_for_every_algorithm_have_the_values_of_their_page(
-    at: At, problem: str, value: float
+    sizes: Sizes, problem: str, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert largest(on_ball(at, problem, LEVELS[at])) == pytest.approx(value, abs=0.6 * digit)
+    assert largest(on_ball(sizes, problem, LEVELS[sizes])) == pytest.approx(value, abs=0.6 * digit)
 
 
 # -- second evaluations ---------------------------------------------------------------------------
@@ -143,9 +145,9 @@ def plain_price(problem: str, z: float) -> tuple[float, float]:
     return float(coins.min()) - truth, 2 * right - 1
 
 
-def plain_value(at: At, problem: str, level: Level, s: float, z: float) -> float:
+def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) -> float:
     """The bound at s and z, summed over all counts one by one."""
-    n, d, _ = at
+    n, d, _ = sizes
     price, share = plain_price(problem, z)
     chance = s * share / d
     counts = range(min(n, int(20 + 20 * n * chance)) + 1)
@@ -153,17 +155,17 @@ def plain_value(at: At, problem: str, level: Level, s: float, z: float) -> float
     return price * s * left
 
 
-def plain_largest(at: At, problem: str, level: Level) -> float:
+def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
     """The largest over s by a bounded search; of the logistic loss over a grid of margins too."""
-    _, d, order = at
+    _, d, order = sizes
     t = 1 / math.sqrt(d)
 
     def value(log_s: float, z: float | None) -> float:
         s = math.exp(log_s)
-        most = t * (d / s) ** (1 / order)
-        if z is not None and z > most * (1 + 1e-12):
+        largest_margin = t * (d / s) ** (1 / order)
+        if z is not None and z > largest_margin * (1 + 1e-12):
             return 0.0
-        return plain_value(at, problem, level, s, most if z is None else z)
+        return plain_value(sizes, problem, level, s, largest_margin if z is None else z)
 
     margins: list[float | None] = [None]
     if problem == "hinge":
@@ -180,7 +182,7 @@ def plain_largest(at: At, problem: str, level: Level) -> float:
     return best
 
 
-SMALL: At = (200, 6, 2.5)
+SMALL: Sizes = (200, 6, 2.5)
 
 
 @second_implementation_of(
@@ -199,18 +201,22 @@ def test_the_rows_of_a_loss_by_sums_over_every_count(problem: str, level: Level)
     """Fails for kappa = rho b^2/2, for (E B)^2, for s in the place of s/d, for half the price."""
     n, d, order = SMALL
     plain = plain_largest(SMALL, problem, level)
-    own = largest(on_ball(SMALL, problem, level))
+    bound_value = largest(on_ball(SMALL, problem, level))
     # The grids of the plain evaluation: of false alarms, where it is too large, and of margins.
-    above = (1e-4 if problem == "logistic" else 1e-6) if isinstance(level, float) else 2e-3
-    assert plain * (1 - above) <= own <= plain * (1.01 if problem == "logistic" else 1 + 1e-4)
+    tolerance = (1e-4 if problem == "logistic" else 1e-6) if isinstance(level, float) else 2e-3
+    assert (
+        plain * (1 - tolerance)
+        <= bound_value
+        <= plain * (1.01 if problem == "logistic" else 1 + 1e-4)
+    )
     s, z = 0.3, 1.1
     at_point = on_ball(SMALL, problem, level).value(s, z)
-    assert at_point == pytest.approx(plain_value(SMALL, problem, level, s, z), rel=above + 1e-5)
+    assert at_point == pytest.approx(plain_value(SMALL, problem, level, s, z), rel=tolerance + 1e-5)
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
-    at = risk_setting(n=n, d=d, order=order, budget=budget, mean_gradient_bound=math.inf)
+    setting = risk_setting(n=n, d=d, order=order, budget=budget, mean_gradient_bound=math.inf)
     row = bound(f"lower.sco.{problem}-{'cdp' if isinstance(level, float) else 'approx'}")
-    assert row.value(at) == pytest.approx(own, rel=1e-9)
-    assert row.failures(at) == ()
+    assert row.value(setting) == pytest.approx(bound_value, rel=1e-9)
+    assert row.failures(setting) == ()
 
 
 @second_implementation_of(
@@ -229,18 +235,18 @@ def test_any_labels_are_worth_what_the_linear_loss_is(problem: str) -> None:
         ("packing", "approx-packing", ApproxDP(epsilon=1.0, delta=1e-6)),
         ("assouad", "approx-assouad", PureDP(epsilon=0.5)),
     ):
-        at = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
-        own = bound(f"lower.sco.{problem}-any-labels-{ending}")
-        assert own.value(at) == bound(f"lower.sco.{form}").value(at) > 0.01
-        assert own.failures(at) == ()
+        setting = risk_setting(order=2.0, budget=budget, mean_gradient_bound=4.0)
+        row = bound(f"lower.sco.{problem}-any-labels-{ending}")
+        assert row.value(setting) == bound(f"lower.sco.{form}").value(setting) > 0.01
+        assert row.failures(setting) == ()
 
 
 def test_a_sign_is_unknown_by_the_root_of_the_two_sided_divergence() -> None:
     kappas = np.concatenate([[0.0], np.geomspace(1e-8, 600, 200)])
-    own = unknown_sign(kappas)
-    assert own[0] == 1.0
-    assert np.all(np.diff(own) < 0)
-    for kappa, left in zip(kappas[1:150], own[1:150], strict=True):
+    unknown = unknown_sign(kappas)
+    assert unknown[0] == 1.0
+    assert np.all(np.diff(unknown) < 0)
+    for kappa, left in zip(kappas[1:150], unknown[1:150], strict=True):
         root = brentq(lambda t, k=kappa: 2 * t * math.atanh(t) - k, 0, 1 - 1e-15, xtol=1e-16)
         assert left == pytest.approx(1 - root, rel=1e-6, abs=1e-12)
         assert left <= 1 - root + 1e-12
@@ -255,22 +261,22 @@ def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: st
         share = float(guess.telling(np.array([z]))[0])
         answers = np.linspace(-2 * z - 2, 2 * z + 2, 8001)
         for m in np.linspace(0, 1, 21):
-            up = (1 + share * m) / 2  # the chance of the label 1, where it is a class
+            chance = (1 + share * m) / 2  # the chance of the label 1, where it is a class
             if problem in ("absolute", "huber"):
-                up, labels = (1 + m) / 2, (np.full(8001, z), np.full(8001, -z))
+                chance, labels = (1 + m) / 2, (np.full(8001, z), np.full(8001, -z))
             else:
                 low = 0.0 if problem == "logistic" else -1.0
                 labels = (np.ones(8001), np.full(8001, low))
-            risks = up * loss.value(answers, labels[0])
-            risks += (1 - up) * loss.value(answers, labels[1])
+            risks = chance * loss.value(answers, labels[0])
+            risks += (1 - chance) * loss.value(answers, labels[1])
             truth = 0.0
             if problem == "logistic":
                 right = (1 + share) / 2
                 truth = -right * math.log(right) - (1 - right) * math.log1p(-right)
-            least = float(risks.min()) - truth
-            assert least >= (1 - m) * price - 1e-9
+            least_excess = float(risks.min()) - truth
+            assert least_excess >= (1 - m) * price - 1e-9
             if m == 0:
-                assert least == pytest.approx(price, rel=1e-5)
+                assert least_excess == pytest.approx(price, rel=1e-5)
 
 
 # -- wrong implementations ------------------------------------------------------------------------
@@ -339,12 +345,12 @@ def test_the_true_parameters_of_a_set_are_in_it(kind: str) -> None:
     [(p, b) for p in PROBLEMS for b in (ZCDP(rho=0.1), PureDP(epsilon=0.7))],
 )
 def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any) -> None:
-    at = risk_setting(order=3.0, budget=budget, mean_gradient_bound=2.0)
+    setting = risk_setting(order=3.0, budget=budget, mean_gradient_bound=2.0)
     cdp, approx = (bound(f"lower.sco.{problem}-{x}") for x in ("cdp", "approx"))
-    assert cdp.value(at) > 0
+    assert cdp.value(setting) > 0
     if isinstance(budget, PureDP):
-        assert approx.value(at) > cdp.value(at)
-        assert approx.failures(at) == ()
+        assert approx.value(setting) > cdp.value(setting)
+        assert approx.failures(setting) == ()
     else:
-        assert approx.value(at) == 0
-        assert len(approx.failures(at)) == 1
+        assert approx.value(setting) == 0
+        assert len(approx.failures(setting)) == 1

@@ -59,28 +59,28 @@ def compared(problem: str, law: str, budget: dict[str, Any], trials: int) -> lis
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law: str) -> None:
-    made = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
-    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
-    assert {c.bound.rsplit("-", 1)[1] for c in made} >= {"cdp"}
-    assert all(c.bound.startswith(f"lower.sco.{problem}") for c in made)
+    comparisons = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert {c.bound.rsplit("-", 1)[1] for c in comparisons} >= {"cdp"}
+    assert all(c.bound.startswith(f"lower.sco.{problem}") for c in comparisons)
 
 
 @pytest.mark.parametrize(("problem", "law"), ON_SIMPLEX)
 def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law: str) -> None:
-    made = []
+    comparisons = []
     for budget in BUDGETS[:2]:
         chosen = point(problem, law, budget, geometry="simplex")
         methods = [m for m in methods_for(problem) if private(method_card(m))]
-        made += [c for m in methods[:12] for c in compare(chosen, m, 16)]
-    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
-    assert {c.bound for c in made} >= {f"lower.sco.{problem}-corners-cdp"}
+        comparisons += [c for m in methods[:12] for c in compare(chosen, m, 16)]
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert {c.bound for c in comparisons} >= {f"lower.sco.{problem}-corners-cdp"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -> None:
-    made = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
-    assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
+    comparisons = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
 
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
@@ -90,8 +90,8 @@ def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) 
     (known,) = impossible(chosen)
     assert known.bound.card.instance_problem == problem
     assert known.value > 0
-    own = chosen.setting.spike_probability
-    assert bound_setting(chosen, known.bound).spike_probability == own
+    probability = chosen.setting.spike_probability
+    assert bound_setting(chosen, known.bound).spike_probability == probability
     if law == "one-hot" and problem in ("absolute", "huber"):
         return  # any labels are harder
     ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))
@@ -104,8 +104,8 @@ def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) 
 @pytest.mark.parametrize("problem", ["absolute", "huber", "hinge", "logistic"])
 def test_a_hidden_parameter_has_a_bound_on_every_set(problem: str, geometry: str) -> None:
     chosen = point(problem, "one-hot", BUDGETS[0], geometry=geometry, d=10, methods=("sco.erm",))
-    (known,) = impossible(chosen)
-    assert known.value > 0 and not known.failures
+    (hardest,) = impossible(chosen)
+    assert hardest.value > 0 and not hardest.failures
     (outcome,) = study(replace(chosen, trials=1))
     assert outcome.not_applicable or np.isfinite(outcome.error)
     ordinary = replace(chosen, distribution="gaussian", methods=())

@@ -75,21 +75,21 @@ def test_the_median_by_sums_over_every_count(level: Level) -> None:
         lambda x: -plain(math.exp(x), n, d, level), bounds=(-6, 0), method="bounded"
     )
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
-    at = risk_setting(n=n, d=d, budget=budget, lipschitz=1.0, diameter=3.0)
+    setting = risk_setting(n=n, d=d, budget=budget, lipschitz=1.0, diameter=3.0)
     row = bound(f"lower.sco.geometric-median-{'cdp' if isinstance(level, float) else 'approx'}")
-    assert row.value(at) == pytest.approx(-1.5 * float(top.fun), rel=1e-4)
-    assert row.failures(at) == ()
-    fixed = row.value(replace(at, spike_probability=0.02))
+    assert row.value(setting) == pytest.approx(-1.5 * float(top.fun), rel=1e-4)
+    assert row.failures(setting) == ()
+    fixed = row.value(replace(setting, spike_probability=0.02))
     expected = plain(0.02, n, d, level) - 1 / (2 * (FAR_DISTANCE - 1))
     assert fixed == pytest.approx(1.5 * expected, rel=1e-5)
 
 
 def test_the_bound_is_about_the_ball() -> None:
     row = bound("lower.sco.geometric-median-cdp")
-    at = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
-    box = replace(at, constraint=Geometry(kind="linf").constraint(20, 1.0))
+    setting = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
+    box = replace(setting, constraint=Geometry(kind="linf").constraint(20, 1.0))
     assert row.refusal(box)
-    assert not row.refusal(at)
+    assert not row.refusal(setting)
 
 
 def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
@@ -99,24 +99,24 @@ def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> A
 
 def test_on_the_ball_the_risk_of_far_points_is_linear() -> None:
     """Fails with the other points at 0, which pull by (1 - s) |w|."""
-    made, rng = problem(), np.random.default_rng(1)
-    signs = made.distribution.median_direction
+    median, rng = problem(), np.random.default_rng(1)
+    signs = median.distribution.median_direction
     for _ in range(50):
         w = rng.standard_normal(6)
         w *= 2.0 * rng.random() / np.linalg.norm(w)
         linear = 0.2 / 6 * (2.0 * math.sqrt(6) - float(signs @ w))
-        assert made.excess_risk(w).value == pytest.approx(linear, abs=2.0 / FAR_DISTANCE)
-    assert made.excess_risk(made.minimiser).value == 0.0
+        assert median.excess_risk(w).value == pytest.approx(linear, abs=2.0 / FAR_DISTANCE)
+    assert median.excess_risk(median.minimiser).value == 0.0
 
 
 def test_the_risk_of_far_points_is_that_of_their_sample() -> None:
-    made, n = problem(), 60_000
-    sample = made.sample(n, np.random.default_rng(2))
+    median, n = problem(), 60_000
+    sample = median.sample(n, np.random.default_rng(2))
     for w in (np.zeros(6), np.array([1.0, -0.5, 0.3, 0.0, 0.2, 0.1])):
         losses = sample.loss.value(w, sample.points.x)
-        losses -= sample.loss.value(made.minimiser, sample.points.x)
+        losses -= sample.loss.value(median.minimiser, sample.points.x)
         error = 6 * losses.std() / math.sqrt(n)
-        assert abs(losses.mean() - made.excess_risk(w).value) <= error
+        assert abs(losses.mean() - median.excess_risk(w).value) <= error
 
 
 def attack(seed: int, draws: int) -> float:

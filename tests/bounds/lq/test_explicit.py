@@ -119,8 +119,8 @@ def test_a_share_is_nothing_where_nothing_is_proven():
 def regularized(n, calibration="paper", noise=GG, **changes):
     rho = composed_rho(BUDGET, noise, calibration)
     energy = dual_energy(SPACE, noise, calibration) * (2 / n) ** 2 / rho
-    given = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
-    return Regularized(n=n, space=SPACE, **given)
+    defaults = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
+    return Regularized(n=n, space=SPACE, **defaults)
 
 
 class OfTwo(Regularized):
@@ -137,43 +137,43 @@ class OfTwo(Regularized):
     [(10**5, 0.958, 24, 1.338), (10**6, 0.313, 59, 0.551), (10**7, 0.103, 149, 0.233)],
 )
 def test_the_values_of_the_note_on_b3(n, best, steps, published):
-    at = OfTwo(**vars(regularized(n)))
-    assert published_choice(at, 0.5, 1e-6)[0] == steps
-    value = math.fsum(b3(at, *published_choice(at, 0.5, 1e-6)))
+    inputs = OfTwo(**vars(regularized(n)))
+    assert published_choice(inputs, 0.5, 1e-6)[0] == steps
+    value = math.fsum(b3(inputs, *published_choice(inputs, 0.5, 1e-6)))
     assert value == pytest.approx(published, abs=6e-4)
 
     def weaker(x):  # B3 of theory/su-zhao-wang.md, 3.4 without the minimum with 1
         steps, alpha = math.exp(x[0]), math.exp(x[1])
-        terms = b3(at, steps, alpha)
-        growth = alpha / (2 * at.smoothness)
-        inside = (terms[2] / (2 * at.lipschitz)) ** 2 / 2
+        terms = b3(inputs, steps, alpha)
+        growth = alpha / (2 * inputs.smoothness)
+        path_term = (terms[2] / (2 * inputs.lipschitz)) ** 2 / 2
         noise = terms[1] / alpha
         return (
             math.fsum(terms)
             - terms[2]
             + 2
-            * math.sqrt(2 * (noise + (inside - noise) * max(1.0, steps * growth / (1 + growth))))
+            * math.sqrt(2 * (noise + (path_term - noise) * max(1.0, steps * growth / (1 + growth))))
         )
 
-    least = min(
+    best_value = min(
         minimize(weaker, (a, b), method="Nelder-Mead").fun for a in (2, 4, 6) for b in (-4, -2, 0)
     )
-    assert least == pytest.approx(best, abs=6e-4)
-    assert best_b3(regularized(n)).value < least  # the minimum is sharper
+    assert best_value == pytest.approx(best, abs=6e-4)
+    assert best_b3(regularized(n)).value < best_value  # the minimum is sharper
 
 
 def test_the_parameters_are_the_best_of_a_grid():
-    at = regularized(10**5, "tight", GAUSSIAN)
-    best = best_b3(at)
-    assert best.value == pytest.approx(math.fsum(b3(at, best.steps, best.regulariser)))
+    inputs = regularized(10**5, "tight", GAUSSIAN)
+    best = best_b3(inputs)
+    assert best.value == pytest.approx(math.fsum(b3(inputs, best.steps, best.regulariser)))
     for steps in (1, 5, 12, 20, 50, 400):
         for power in range(-20, 8):
-            assert math.fsum(b3(at, steps, 1.5**power)) >= best.value * (1 - 1e-6)
+            assert math.fsum(b3(inputs, steps, 1.5**power)) >= best.value * (1 - 1e-6)
 
 
 def test_b3_falls_with_the_square_root_of_the_records():
-    few, many = (best_b3(regularized(n)).value for n in (10**7, 10**8))
-    assert -0.51 < math.log10(many / few) < -0.44  # steeper than the rate's -2/5
+    small_case, large_case = (best_b3(regularized(n)).value for n in (10**7, 10**8))
+    assert -0.51 < math.log10(large_case / small_case) < -0.44  # steeper than the rate's -2/5
 
 
 def test_no_growth_overflows():
@@ -262,7 +262,7 @@ def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
 
 
 def descent(n=10**6, **changes):
-    given = {
+    arguments = {
         "space": SPACE,
         "divergence": SPACE.kappa / 2,
         "diameter": 2.0,
@@ -271,7 +271,7 @@ def descent(n=10**6, **changes):
         "variance": 1.0,
         **changes,
     }
-    return MirrorInputs(n=n, **given)
+    return MirrorInputs(n=n, **arguments)
 
 
 @pytest.mark.parametrize("q", [1.0, 1.4, 2.0])
@@ -358,8 +358,10 @@ def best_value(n, order, epsilon, noise, d, q):
 
 def test_the_best_weight_beats_the_rate_for_batches():
     """The -1/3 in n is of the weight sqrt(T), the best has -2/5: theory/su-zhao-wang.md, 2.6."""
-    few, many = (best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9))
-    assert math.log10(many / few) == pytest.approx(-0.4, abs=0.01)
+    small_case, large_case = (
+        best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9)
+    )
+    assert math.log10(large_case / small_case) == pytest.approx(-0.4, abs=0.01)
 
 
 def test_the_power_of_kappa_is_three_quarters_with_the_paper_s_noise_only():
@@ -413,7 +415,9 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
 
 
 def test_the_search_finds_the_valley():
-    for most in (1, 2, 7, 1000, 12345):
-        for least in (1, 2, 3, 50, 999, 12345):
-            count = best_count(lambda k, least=least: abs(math.log(k / least)), most, what="k")
-            assert count == min(least, most)
+    for largest in (1, 2, 7, 1000, 12345):
+        for smallest in (1, 2, 3, 50, 999, 12345):
+            count = best_count(
+                lambda k, smallest=smallest: abs(math.log(k / smallest)), largest, what="k"
+            )
+            assert count == min(smallest, largest)

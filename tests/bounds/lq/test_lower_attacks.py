@@ -57,11 +57,11 @@ def answers(
     """Yield the losses of private answers: shape (draws,), in units of the spikes' mean."""
     secret = rng.integers(len(every), size=DRAWS)
     words = every[secret]
-    most = np.array([body.support(word) for word in words])
+    largest = np.array([body.support(word) for word in words])
     centre = body.centre
 
     def loss(points: Floats) -> Floats:
-        return most - np.einsum("ij,ij->i", points, words)
+        return largest - np.einsum("ij,ij->i", points, words)
 
     yield loss(np.broadcast_to(centre, words.shape))
     yield loss(np.zeros_like(words) if body.contains(np.zeros(body.d)) else words * 0 + centre)

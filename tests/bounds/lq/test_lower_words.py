@@ -210,9 +210,9 @@ def named(kappa: float, share: float, count: float) -> float:
     return min(orders, brentq(gap, share, 1 - 1e-15) if gap(1 - 1e-15) > 0 else 1.0)
 
 
-def cubic_tail(d: int, x: float, least: float) -> float:
+def cubic_tail(d: int, x: float, smallest: float) -> float:
     sums, weights = sums_of_signs(d)
-    levels = np.linspace(least, x, 4000, endpoint=False)
+    levels = np.linspace(smallest, x, 4000, endpoint=False)
     return min(float(weights @ np.maximum(sums - s, 0) ** 3) / (x - s) ** 3 for s in levels)
 
 

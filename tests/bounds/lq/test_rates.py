@@ -19,9 +19,9 @@ N, D, EPSILON, DELTA = 10**5, 100, 0.5, 1e-6
 SPACE = RegularSpace(d=D, exponent=1.25)
 
 
-def slope(value, where, factor=1.0 + 1e-6):
+def slope(value, argument, factor=1.0 + 1e-6):
     """The log-log slope of a function of one number."""
-    return math.log(value(where * factor) / value(where)) / math.log(factor)
+    return math.log(value(argument * factor) / value(argument)) / math.log(factor)
 
 
 def at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
@@ -74,16 +74,20 @@ def test_the_slopes_of_the_rates_below_two(rate, records, dimension, kappa):
 def test_the_slopes_of_the_rates_from_two_on():
     for q in (2.0, 3.0, 4.0, math.inf):
         for term in (0, 1):
-            few, many = (
+            few_dimensions, many_dimensions = (
                 rates.theorem_8(*at(d=d, exponent=q), 1.0, printed=True)[term]
                 for d in (10**4, 2 * 10**4)
             )
-            assert math.log2(many / few) == pytest.approx(1 - 2 / q + 0.5 * term)
+            assert math.log2(many_dimensions / few_dimensions) == pytest.approx(
+                1 - 2 / q + 0.5 * term
+            )
         small, large = (rates.heavy_euclidean(*at(d=d, exponent=q)) for d in (10**4, 2 * 10**4))
         assert math.log2(large[0] / small[0]) == pytest.approx(1.5 - 1 / q)
         assert math.log2(large[1] / small[1]) == pytest.approx(1.5 - 1 / (2 * q))
-    near, far = (rates.theorem_8(*at(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0))
-    assert far == pytest.approx(4 * near)
+    small_radius, large_radius = (
+        rates.theorem_8(*at(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0)
+    )
+    assert large_radius == pytest.approx(4 * small_radius)
 
 
 def test_the_limits_at_two_and_at_infinity():
@@ -93,9 +97,9 @@ def test_the_limits_at_two_and_at_infinity():
     at_infinity = rates.theorem_8(*at(exponent=math.inf), 1.0, printed=True)
     assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
     # Both branches of the paper jump at q = 2, and that of Bassily et al. does not.
-    below = private(rates.theorem_7, exponent=2 - 1e-9)
-    assert below == pytest.approx(plain[1] ** 0.4)
-    assert below > 4 * sum(at_two)
+    below_two = private(rates.theorem_7, exponent=2 - 1e-9)
+    assert below_two == pytest.approx(plain[1] ** 0.4)
+    assert below_two > 4 * sum(at_two)
     tails = private(rates.theorem_10, exponent=2 - 1e-9)
     jump = sum(rates.heavy_euclidean(*at(exponent=2.0))) / tails
     assert tails == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
@@ -106,9 +110,11 @@ def test_the_limits_at_two_and_at_infinity():
 
 def test_a_printed_first_term_does_not_fall_with_the_records():
     for rate in (rates.bassily_2021, rates.heavy_euclidean):
-        few, many = (rate(*at(n=n, exponent=4.0), printed=True) for n in (100, 10**8))
-        assert few[0] == many[0] > 1
-        assert rate(*at(exponent=4.0))[0] == pytest.approx(few[0] / math.sqrt(N))
+        few_records, many_records = (
+            rate(*at(n=n, exponent=4.0), printed=True) for n in (100, 10**8)
+        )
+        assert few_records[0] == many_records[0] > 1
+        assert rate(*at(exponent=4.0))[0] == pytest.approx(few_records[0] / math.sqrt(N))
         assert rate(*at(exponent=4.0))[1] == rate(*at(exponent=4.0), printed=True)[1]
 
 
@@ -152,8 +158,8 @@ def test_the_parameters_of_theorem_10_give_its_rate():
     assert SPACE.kappa / math.sqrt(steps) == pytest.approx(private(rates.theorem_10))
     # The condition on n is lambda >= max(beta, 1).
     for beta in (0.3, 4.0):
-        needed = max(beta**2, 1) * size * SPACE.kappa / EPSILON
-        assert (needed <= N) == (truncation >= max(beta, 1))
+        needed_records = max(beta**2, 1) * size * SPACE.kappa / EPSILON
+        assert (needed_records <= N) == (truncation >= max(beta, 1))
 
 
 def test_the_batched_parameters_balance_to_the_rate_for_every_epsilon():

@@ -35,36 +35,38 @@ SETS = {
 SYMMETRIC = ("Ball", "L1Ball", "Box", "GroupBall", "SparseHull")
 
 
-def inside(name, q=2.0, **changes):
+def setting_on(name, q=2.0, **changes):
     """A logistic-like problem on a named set."""
     body = SETS[name]
-    given = {"structure": "linear-model", "lipschitz": 1.0, "sample_smoothness": 0.25}
+    defaults = {"structure": "linear-model", "lipschitz": 1.0, "sample_smoothness": 0.25}
     model = LinearModel(slope=1.0, curvature=0.25, feature_norm=1.0)
-    at = make_setting(diameter=2 * body.l2_radius, linear_model=model, **{**given, **changes})
-    return replace(at, constraint=body, exponent=q)
+    setting = make_setting(
+        diameter=2 * body.l2_radius, linear_model=model, **{**defaults, **changes}
+    )
+    return replace(setting, constraint=body, exponent=q)
 
 
 def lq(q, n=10**5, **changes):
-    at = inside("L1Ball" if q < 2 else "Box", q, n=n, **changes)
-    return replace(at, constraint=None, constants=replace(at.constants, diameter=2.0))
+    setting = setting_on("L1Ball" if q < 2 else "Box", q, n=n, **changes)
+    return replace(setting, constraint=None, constants=replace(setting.constants, diameter=2.0))
 
 
 def applies(bound, q):
     """Whether the exponent is on the side of 2 that the bound's method is for."""
     method = bound.card.method
-    both = q == 2 or method == "lp.noisy-mirror-descent"
-    return both or (q < 2) == (method_class(method).stage.exponent < 2)
+    is_on_both_sides = q == 2 or method == "lp.noisy-mirror-descent"
+    return is_on_both_sides or (q < 2) == (method_class(method).stage.exponent < 2)
 
 
 @pytest.mark.parametrize("q", [1.0, 1.25, 1.9, 2.0, 3.0, math.inf])
 def test_a_proven_bound_is_for_its_side_of_two_and_2_is_on_both(q):
-    at = lq(q)
+    setting = lq(q)
     for bound in EXPLICIT:
         if applies(bound, q):
-            assert 0 < bound.value(at) < math.inf, bound.card.slug
-            assert bound.failures(at) == ()
+            assert 0 < bound.value(setting) < math.inf, bound.card.slug
+            assert bound.failures(setting) == ()
         else:
-            assert any(f"and q={q:g}" in s for s in bound.failures(at)), bound.card.slug
+            assert any(f"and q={q:g}" in s for s in bound.failures(setting)), bound.card.slug
 
 
 def test_a_rate_is_for_its_side_of_two():
@@ -73,15 +75,15 @@ def test_a_rate_is_for_its_side_of_two():
         (1.5, "shuffled-mirror-descent", "euclidean-reduction"),
         (3.0, "phased-sgd", "batched-mirror-descent"),
     ):
-        at = lq(q, budget=ApproxDP(epsilon=0.003, delta=1e-6), n=10**6)
-        assert names[f"upper.lp.{holds}"].failures(at) == ()
-        assert math.isfinite(names[f"upper.lp.{holds}"].value(at))
-        assert math.isinf(names[f"upper.lp.{fails}"].value(at))
-        assert any("and q=" in s for s in names[f"upper.lp.{fails}"].failures(at))
+        setting = lq(q, budget=ApproxDP(epsilon=0.003, delta=1e-6), n=10**6)
+        assert names[f"upper.lp.{holds}"].failures(setting) == ()
+        assert math.isfinite(names[f"upper.lp.{holds}"].value(setting))
+        assert math.isinf(names[f"upper.lp.{fails}"].value(setting))
+        assert any("and q=" in s for s in names[f"upper.lp.{fails}"].failures(setting))
 
 
-def failures(slug, at):
-    return " ".join(BY_SLUG[f"upper.lp.{slug}"].failures(at))
+def failures(slug, setting):
+    return " ".join(BY_SLUG[f"upper.lp.{slug}"].failures(setting))
 
 
 SENTENCES = [
@@ -97,7 +99,7 @@ SENTENCES = [
     ("shuffled-mirror-descent", lq(1.5), "epsilon <= sqrt(ln(n/delta)/n) = 0.0159"),
     (
         "shuffled-mirror-descent",
-        inside("Simplex", 1.0),
+        setting_on("Simplex", 1.0),
         "the set is the simplex, which does not contain it",
     ),
     (
@@ -140,9 +142,9 @@ SENTENCES = [
 ]
 
 
-@each(("slug", "at", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
-    assert words in failures(slug, at), failures(slug, at)
+@each(("slug", "setting", "words"), SENTENCES)
+def test_a_failing_hypothesis_says_so_with_the_numbers(slug, setting, words):
+    assert words in failures(slug, setting), failures(slug, setting)
 
 
 @each(
@@ -161,51 +163,53 @@ def test_gaussian_noise_is_never_the_worse():
     for q in (1.0, 1.2, 1.6, 2.0):
         for method in ("regularized", "shuffled", "batched"):
             base = f"upper.lp.{method}-mirror-descent"
-            at = lq(q)
-            gaussian = BY_SLUG[f"{base}-explicit"].value(at)
-            assert gaussian <= BY_SLUG[f"{base}-generalized"].value(at) * (1 + 1e-6)
-            assert gaussian < BY_SLUG[f"{base}-paper"].value(at)
+            setting = lq(q)
+            gaussian = BY_SLUG[f"{base}-explicit"].value(setting)
+            assert gaussian <= BY_SLUG[f"{base}-generalized"].value(setting) * (1 + 1e-6)
+            assert gaussian < BY_SLUG[f"{base}-paper"].value(setting)
 
 
 def test_shuffling_never_loses_because_batches_are_allowed():
     for epsilon in (0.01, 0.5):
         for q in (1.2, 2.0):
-            at = lq(q, n=10**4, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
-            both = BY_SLUG["upper.lp.shuffled-mirror-descent-explicit"].value(at)
-            assert both <= BY_SLUG["upper.lp.batched-mirror-descent-explicit"].value(at)
+            setting = lq(q, n=10**4, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+            shuffled = BY_SLUG["upper.lp.shuffled-mirror-descent-explicit"].value(setting)
+            assert shuffled <= BY_SLUG["upper.lp.batched-mirror-descent-explicit"].value(setting)
 
 
 def test_rows_are_the_formulas_that_the_methods_minimise():
-    at = lq(1.4)
+    setting = lq(1.4)
     row = BY_SLUG["upper.lp.regularized-mirror-descent-explicit"]
-    assert row.value(at) == pytest.approx(best_b3(regularized(at, "gaussian", "tight")).value)
+    assert row.value(setting) == pytest.approx(
+        best_b3(regularized(setting, "gaussian", "tight")).value
+    )
     row = BY_SLUG["upper.lp.shuffled-mirror-descent-generalized"]
-    descent = better_descent(at, ("shuffled", "public"), "generalized gaussian", "tight")
-    assert row.value(at) == pytest.approx(best_b4(descent).value)
-    descent = own_constants(at)
-    rho = record_rho(at.n, at.budget, "gaussian", "tight")
-    energy = step_energy(space_of(at), descent.lipschitz, rho)
-    divergence = space_of(at).kappa * descent.radius**2 / 2
-    value = math.sqrt(2 * divergence * sum(energy) / (at.n // 2 + 1))
-    assert BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at) == pytest.approx(value)
+    descent = better_descent(setting, ("shuffled", "public"), "generalized gaussian", "tight")
+    assert row.value(setting) == pytest.approx(best_b4(descent).value)
+    descent = own_constants(setting)
+    rho = record_rho(setting.n, setting.budget, "gaussian", "tight")
+    energy = step_energy(space_of(setting), descent.lipschitz, rho)
+    divergence = space_of(setting).kappa * descent.radius**2 / 2
+    value = math.sqrt(2 * divergence * sum(energy) / (setting.n // 2 + 1))
+    assert BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(setting) == pytest.approx(value)
 
 
 def test_at_q_2_noisy_mirror_descent_is_private_sgd():
     for budget in (ZCDP(rho=0.2), ApproxDP(epsilon=0.3, delta=1e-6)):
         for n in (100, 5000):
-            at = make_setting(n=n, budget=budget)
-            own = BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at)
-            flat = BY_SLUG["upper.sco.private-sgd-pruned"].value(at)
-            assert own == pytest.approx(flat, rel=1e-9)
+            setting = make_setting(n=n, budget=budget)
+            mirror = BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(setting)
+            flat = BY_SLUG["upper.sco.private-sgd-pruned"].value(setting)
+            assert mirror == pytest.approx(flat, rel=1e-9)
 
 
 def test_above_two_the_methods_work_in_l2():
     for slug in ("noisy-mirror-descent-explicit", "euclidean-reduction-explicit"):
         bound = BY_SLUG[f"upper.lp.{slug}"]
         for q in (2.0, 3.0, math.inf):
-            at = inside("Box", q)
-            flat = replace(at, exponent=2.0)
-            assert bound.value(at) == pytest.approx(bound.value(flat))
+            setting = setting_on("Box", q)
+            flat = replace(setting, exponent=2.0)
+            assert bound.value(setting) == pytest.approx(bound.value(flat))
 
 
 # ---- other sets, older rows
@@ -213,32 +217,34 @@ def test_above_two_the_methods_work_in_l2():
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
-    at = inside(name, n=20)
+    setting = setting_on(name, n=20)
     body = SETS[name]
     of_ball = f"The bound is proven on the l2 ball, and here the set is {body.name}."
     for bound in LOWER_SCO_BOUNDS:
-        reason = bound.refusal(at)
-        assert reason == "" or (body.name in reason and reason in bound.failures(at))
-        said = [s for s in bound.failures(at) if "proven on the l2 ball" in s]
-        assert said == [of_ball] * (reason == of_ball)
+        reason = bound.refusal(setting)
+        assert reason == "" or (body.name in reason and reason in bound.failures(setting))
+        sentences = [s for s in bound.failures(setting) if "proven on the l2 ball" in s]
+        assert sentences == [of_ball] * (reason == of_ball)
         if bound.card.instance in ("spike", "tracing"):  # codes and tracing are for l2 balls
             assert reason == ("" if name == "Ball" else of_ball)
         if name == "Ball" and not reason:
-            assert bound.failures(replace(at, constraint=None)) == bound.failures(at)
+            assert bound.failures(replace(setting, constraint=None)) == bound.failures(setting)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_has_explicit_lower_bounds_for_linear_and_quadratic_losses(name):
-    at = inside(name, budget=ZCDP(rho=0.5))
+    setting = setting_on(name, budget=ZCDP(rho=0.5))
     for strong in (False, True):
         rows = [b for b in LOWER_SCO_BOUNDS if b.card.loss_class.strongly_convex == strong]
-        here = [b for b in rows if not b.failures(at) and b.card.constant == "explicit"]
-        assert any(b.value(at) > 0 and b.card.privacy == "zcdp" for b in here)
+        explicit_rows = [
+            b for b in rows if not b.failures(setting) and b.card.constant == "explicit"
+        ]
+        assert any(b.value(setting) > 0 and b.card.privacy == "zcdp" for b in explicit_rows)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_norm_of_a_set_needs_symmetry(name):
-    at = inside(name)
+    setting = setting_on(name)
     for slug in (
         "upper.sco.objective-perturbation-strong",
         "upper.sco.objective-perturbation-strong-paper",
@@ -247,13 +253,13 @@ def test_the_norm_of_a_set_needs_symmetry(name):
         "lower.sco-strong.width",
     ):
         bound = BY_SLUG[slug]
-        said = [s for s in bound.failures(at) if "symmetric about 0" in s]
-        assert len(said) == (name not in SYMMETRIC), slug
+        sentences = [s for s in bound.failures(setting) if "symmetric about 0" in s]
+        assert len(sentences) == (name not in SYMMETRIC), slug
         if name not in SYMMETRIC and bound.card.kind == "upper":
-            assert math.isinf(bound.value(at))
-            assert f"and here it is {SETS[name].name}." in said[0]
+            assert math.isinf(bound.value(setting))
+            assert f"and here it is {SETS[name].name}." in sentences[0]
         elif bound.card.kind == "upper":
-            assert math.isfinite(bound.value(at))
+            assert math.isfinite(bound.value(setting))
 
 
 def test_on_the_ball_nothing_has_changed():
@@ -266,35 +272,37 @@ def test_on_the_ball_nothing_has_changed():
 
 @pytest.mark.parametrize("name", SETS)
 def test_objective_perturbation_takes_the_width_of_its_set(name):
-    at, body = inside(name), SETS[name]
-    c, inputs = at.constants, objective(at)
+    setting, body = setting_on(name), SETS[name]
+    c, inputs = setting.constants, objective(setting)
     assert inputs is not None
     width = body.gaussian_width().upper
     assert inputs.width == width
     logs = math.sqrt(math.log(1e6))
-    sampling, private = BY_SLUG["upper.sco.objective-perturbation"].terms(at).values()
-    assert private == pytest.approx(c.lipschitz * width * logs / (0.5 * at.n))
-    assert sampling == pytest.approx(c.lipschitz * c.diameter / math.sqrt(at.n))
-    talwar = BY_SLUG["upper.sco.prior-talwar"].value(at)
-    assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
+    sampling, private = BY_SLUG["upper.sco.objective-perturbation"].terms(setting).values()
+    assert private == pytest.approx(c.lipschitz * width * logs / (0.5 * setting.n))
+    assert sampling == pytest.approx(c.lipschitz * c.diameter / math.sqrt(setting.n))
+    talwar = BY_SLUG["upper.sco.prior-talwar"].value(setting)
+    assert talwar == pytest.approx(
+        c.lipschitz * width / math.sqrt(setting.gaussian_rho) / setting.n
+    )
     # A lower rate takes the lower bound, where two are proven.
     lowest = body.gaussian_width().lower
-    least = BY_SLUG["lower.sco-strong.width"].terms(at)["privacy"]
-    share = (lowest * logs / (0.5 * at.n)) ** 2 / math.log(2 * at.d) ** 4
-    assert least == pytest.approx(c.lipschitz / c.diameter * share)
+    privacy_term = BY_SLUG["lower.sco-strong.width"].terms(setting)["privacy"]
+    share = (lowest * logs / (0.5 * setting.n)) ** 2 / math.log(2 * setting.d) ** 4
+    assert privacy_term == pytest.approx(c.lipschitz / c.diameter * share)
     if name in SYMMETRIC:
         delta = c.sample_strong_convexity * body.inradius**2
         strong = rate_strong(inputs, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
-        assert tuple(row.terms(at).values()) == pytest.approx(strong)
+        assert tuple(row.terms(setting).values()) == pytest.approx(strong)
         # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.
-        floor = (at.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * at.n) ** 2
+        floor = (setting.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * setting.n) ** 2
         assert strong[1] >= floor / c.sample_strong_convexity * (1 - 1e-9)
 
 
 def test_the_l1_ball_is_narrower_than_the_l2_ball_around_it():
     slug = "upper.sco.objective-perturbation-explicit"
-    assert BY_SLUG[slug].value(inside("L1Ball")) < BY_SLUG[slug].value(inside("Ball"))
+    assert BY_SLUG[slug].value(setting_on("L1Ball")) < BY_SLUG[slug].value(setting_on("Ball"))
 
 
 @pytest.mark.parametrize("name", SETS)

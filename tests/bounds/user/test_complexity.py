@@ -114,21 +114,23 @@ def row(slug):
 
 
 def test_the_rows_of_the_comparison_know_their_conditions():
-    at = UserLevel(n=10**4, m=10, d=100, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    assert all(not r.failures(at) for r in counts.COMPARISON)
-    steep = replace(at, smoothness=5000.0)
+    setting = UserLevel(n=10**4, m=10, d=100, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert all(not r.failures(setting) for r in counts.COMPARISON)
+    steep = replace(setting, smoothness=5000.0)
     assert {r.slug for r in counts.COMPARISON if r.failures(steep)} == {
         "bassily-sun-2023",
         "bassily-sun-2023-local",
         "algorithm-1",
     }
-    many = replace(at, m=10**6, delta=1e-11)
+    many = replace(setting, m=10**6, delta=1e-11)
     assert {r.slug for r in counts.COMPARISON if r.failures(many)} == {
         "bassily-sun-2023",
         "bassily-sun-2023-local",
     }
-    assert row("algorithm-3").failures(replace(at, delta=1e-3)) == ("It needs delta < 1/(mn).",)
-    wide = replace(at, d=10**9)
+    assert row("algorithm-3").failures(replace(setting, delta=1e-3)) == (
+        "It needs delta < 1/(mn).",
+    )
+    wide = replace(setting, d=10**9)
     assert any("n >=" in s for s in row("bassily-sun-2023").failures(wide))
     assert len({r.slug for r in counts.COMPARISON}) == 7
 

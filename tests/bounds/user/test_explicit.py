@@ -186,14 +186,14 @@ def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_i
 
 
 def test_only_the_filters_gain_from_more_items_a_user():
-    few, many = replace(AT, n=10**5), replace(AT, n=10**5, m=10**6)
+    small_case, large_case = replace(AT, n=10**5), replace(AT, n=10**5, m=10**6)
     for risk, falls in ((mode_a_risk, True), (calibrated_sgd_risk, True), (full_batch_risk, False)):
-        gain = risk(few).value / risk(many).value
+        gain = risk(small_case).value / risk(large_case).value
         assert gain > 5 if falls else gain < 1.5
     # The proven crossover of Mode A and its baseline.
-    assert mode_a_risk(few).value > full_batch_risk(few).value
-    assert mode_a_risk(many).value < full_batch_risk(many).value
-    assert full_batch_risk(many).value > sum(group_privacy(many))
+    assert mode_a_risk(small_case).value > full_batch_risk(small_case).value
+    assert mode_a_risk(large_case).value < full_batch_risk(large_case).value
+    assert full_batch_risk(large_case).value > sum(group_privacy(large_case))
 
 
 def test_the_failure_of_the_filter_is_in_the_bound_and_small():

@@ -111,15 +111,15 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
         for u in np.geomspace(0.5, 60, 40)
     )
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
-    at = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    setting = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
     row = bound(f"lower.user.tracing-{'cdp' if isinstance(level, float) else 'approx'}")
-    assert plain * (1 - 3e-3) <= row.value(at) <= plain * 1.01
-    assert row.failures(at) == ()
+    assert plain * (1 - 3e-3) <= row.value(setting) <= plain * 1.01
+    assert row.failures(setting) == ()
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
     exact = plain_tracing(n, m, d, order, level, 0.2, 5.0)
     assert bounds.value_at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
     # On data: the shape of these, and their spread.
-    fixed = row.value(replace(at, spike_probability=0.2))
+    fixed = row.value(replace(setting, spike_probability=0.2))
     own = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
     assert fixed == pytest.approx(own * CONCENTRATED, rel=5e-3)
 
@@ -145,11 +145,11 @@ def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
         return q ** (1 - 1 / order) * float(binom.pmf(np.arange(n + 1), n, active) @ losses)
 
     best = max(plain(q) for q in np.geomspace(1e-4, 0.5, 400))
-    at = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
+    setting = replace(make_setting(n=n, d=d, order=order, budget=budget, mean_bound=math.inf), m=m)
     row = bound(f"lower.user.spikes-{'cdp' if isinstance(level, float) else 'approx'}")
-    assert row.value(at) == pytest.approx(best, rel=1e-3)
-    assert row.failures(at) == ()
-    fixed = row.value(replace(at, spike_probability=0.03))
+    assert row.value(setting) == pytest.approx(best, rel=1e-3)
+    assert row.failures(setting) == ()
+    fixed = row.value(replace(setting, spike_probability=0.03))
     assert fixed == pytest.approx(plain(0.03), rel=1e-6)
 
 
@@ -189,15 +189,15 @@ def attack_tracing(seed: int, draws: int) -> float:
     order, rho = float(rng.uniform(2, 10)), float(10 ** rng.uniform(-2.5, 0.7))
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=rho, spread=CONCENTRATED)
     shape = tracing_shape(d, order)
-    most = largest_tracing_probability(d, order, math.inf, CONCENTRATED)
-    q = bounds.best(most, np.array([shape])) if rng.random() < 0.5 else most * rng.random()
+    largest = largest_tracing_probability(d, order, math.inf, CONCENTRATED)
+    q = bounds.best(largest, np.array([shape])) if rng.random() < 0.5 else largest * rng.random()
     value = bounds.value_at(q, np.array([shape]))
     law = Tracing(d=d, moment_order=order, spike_probability=q, shape=shape, spread=CONCENTRATED)
     size = q ** (-1 / order)
     errors: dict[tuple[float, float], list[float]] = {}
     for _ in range(draws):
-        drawn = law.draw(rng)
-        sums = drawn.sample(n * m, rng).x.reshape(n, m, d).sum(axis=1) / size
+        problem_drawn = law.draw(rng)
+        sums = problem_drawn.sample(n * m, rng).x.reshape(n, m, d).sum(axis=1) / size
         norms = np.linalg.norm(sums, axis=1)
         for clip in (1.0, 2.0, 4.0):  # in root mean squares of a user's sum
             radius = clip * math.sqrt(d * m * q)
@@ -206,7 +206,7 @@ def attack_tracing(seed: int, draws: int) -> float:
             for shrink in (0.1, 0.3, 0.6, 0.9):
                 answer = shrink * total * size / (n * m)
                 errors.setdefault((clip, shrink), []).append(
-                    float(np.linalg.norm(answer - drawn.mean))
+                    float(np.linalg.norm(answer - problem_drawn.mean))
                 )
     means = [np.mean(e) + 6 * np.std(e) / math.sqrt(draws) for e in errors.values()]
     assert min(means) >= value, (n, m, d, order, rho, q)
@@ -237,17 +237,19 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
     )  # fmt: skip
     q = point.instance.spike_probability
     assert q is not None
-    (own,) = impossible(point)
-    assert own.bound.card.level == "user" and not own.failures
+    (bound_row,) = impossible(point)
+    assert bound_row.bound.card.level == "user" and not bound_row.failures
     if law == "tracing":
         assert q > 0.2  # averages are traced, and not rare spikes
     for factor in (0.8, 1.25):
         other = replace(point.setting, spike_probability=min(1.0, q * factor))
-        if factor > 1 and own.bound.failures(other):  # the largest q whose moments are at most 1
+        if factor > 1 and bound_row.bound.failures(
+            other
+        ):  # the largest q whose moments are at most 1
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
-        assert not own.bound.failures(other)
-        assert own.bound.value(other) <= own.value * (1 + 1e-6)
+        assert not bound_row.bound.failures(other)
+        assert bound_row.bound.value(other) <= own.value * (1 + 1e-6)
 
 
 SETS = ("l1", "simplex", "solid-simplex", "group-l1")

@@ -83,15 +83,15 @@ def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) ->
     setting = replace(PURE, n=1000, p=p, m=m, d=d).setting
     reach = setting.constants.mean_gradient_bound
     best = min(pure_square(1000, m, d, p, reach, reach + 0.01 * 1.002**k) for k in range(6000))
-    own = bound("upper.user.mean-clipped-pure")
-    assert own.value(setting) == pytest.approx(math.sqrt(best), rel=1e-5)
+    bound_row = bound("upper.user.mean-clipped-pure")
+    assert bound_row.value(setting) == pytest.approx(math.sqrt(best), rel=1e-5)
     run = bound("upper.user.mean-clipped-pure-run")
     for tuning in ("practical", "theory"):
         plan = make_method("user.mean-clipped", "tight", tuning).plan(setting)
         expected = math.sqrt(pure_square(1000, m, d, p, reach, plan.statistic.radius))
         assert run.value(setting, plan) == pytest.approx(expected, rel=1e-9)
     gaussian = replace(PURE, delta=1e-6).setting
-    assert math.isinf(own.value(gaussian)) and own.failures(gaussian)
+    assert math.isinf(bound_row.value(gaussian)) and bound_row.failures(gaussian)
     for form in ("run", "interval"):
         row = bound(f"upper.user.mean-clipped-{form}")
         assert math.isinf(row.value(setting)) and row.failures(setting)
@@ -126,14 +126,14 @@ def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
 
 def test_the_rate_has_the_exponents_of_the_paper() -> None:
     rate = bound("upper.user.mean-adaptive")
-    at = POINT.setting
-    one, two = rate.terms(at), rate.terms(replace(at, m=4 * at.m))
+    setting = POINT.setting
+    one, two = rate.terms(setting), rate.terms(replace(setting, m=4 * setting.m))
     powers = {name: math.log(one[name] / two[name], 4) for name in one}
     assert powers == pytest.approx(
         {"sampling": 0.5, "privacy": 0.5, "privacy of the tail": 1 - 1 / 3}
     )
-    half = rate.terms(replace(at, n=2 * at.n))
+    half = rate.terms(replace(setting, n=2 * setting.n))
     assert one["privacy"] / half["privacy"] == pytest.approx(2)
-    assert not rate.failures(at)
+    assert not rate.failures(setting)
     few = "The rate needs n >= d/epsilon = 4 people, and n=3."
-    assert rate.failures(replace(at, n=3)) == (few,)
+    assert rate.failures(replace(setting, n=3)) == (few,)

@@ -109,7 +109,7 @@ def truncated(
     The statistic is of the first batch, or of all; `mixed` where any may hold record 0. Steps are
     so small that the set is not felt.
     """
-    where = mirror_helpers.setting(q, n, d, claim, kind="linear")
+    where = mirror_helpers.make_setting(q, n, d, claim, kind="linear")
     changes = {"steps": steps, "batch_size": batch_size or n // steps, "step_weight": 1e6}
     method, plan = replanned(method, where, **changes)
     pull = plan.statistic.threshold * unit(d, mirror_helpers.exponent_of(method, where))
@@ -365,7 +365,7 @@ class InOrder(np.random.Generator):
 
 def shuffled(steps: int, batch: int) -> Audit:
     """So many batches of the 300 records, at the noise that shuffling allows."""
-    where = mirror_helpers.setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
+    where = mirror_helpers.make_setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(), where)
     assert plan.statistic.certificate is not None
@@ -392,7 +392,7 @@ def test_a_record_alone_is_hidden_in_secret_order_only() -> None:
 @pytest.mark.parametrize("noise", ["gaussian", GG])
 def test_all_steps_of_a_shuffled_run_may_be_released(noise: Any) -> None:
     """Every record a step of its own, in secret order: all noisy gradients, by their likelihood."""
-    n, where = 150, mirror_helpers.setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
+    n, where = 150, mirror_helpers.make_setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(noise=noise), where)
     assert plan.statistic.certificate is not None
