@@ -1,8 +1,8 @@
 """The teacher mode of every page: `?hide=` hides controls, `?type=large` is for a projector.
 
 With `?extent=figure` a page is its headline, its figure and a line that says where it is from:
-for a frame in another page. All of these hold for the session, whatever page comes next, and are written
-into every address. What is hidden keeps its value: only the style sheet knows.
+for a frame in another page. All of these hold for the session, whatever page comes next, and are
+written into every address. What is hidden keeps its value: only the style sheet knows.
 """
 
 from collections.abc import Collection
