@@ -129,7 +129,7 @@ def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
 
 def draw_source(setting: str) -> None:
     """Draw where a figure is from, below a figure that is alone on its page."""
-    if teaching.current().alone:
+    if teaching.current().is_figure:
         st.html(f"<p class='source'>{html.escape(setting)} · DP-SCO Explorer</p>")
 
 

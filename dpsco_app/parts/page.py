@@ -209,11 +209,13 @@ def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
         key=f"{key}_hide",
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
-    alone = st.toggle(
+    is_figure = st.toggle(
         "The figure alone, for a frame or a slide",
-        now.alone,
+        now.is_figure,
         key=f"{key}_alone",
         help="Its headline, the figure and its source. Whoever runs the server names the sites "
         "that may show it in a frame.",
     )
-    return Teaching(hide=",".join(hide), type=teaching.SIZES[large], only=teaching.EXTENTS[alone])
+    return Teaching(
+        hide=",".join(hide), type=teaching.SIZES[large], extent=teaching.EXTENTS[is_figure]
+    )

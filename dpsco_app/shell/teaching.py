@@ -1,8 +1,8 @@
 """The teacher mode of every page: `?hide=` hides controls, `?type=large` is for a projector.
 
-With `?only=figure` a page is its headline, its figure and a line that says where it is from: for a
-frame in another page. All of these hold for the session, whatever page comes next, and are written
-into every address. What is hidden keeps its value: only the style sheet knows.
+With `?extent=figure` a page is its headline, its figure and a line that says where it is from:
+for a frame in another page. All of these hold for the session, whatever page comes next, and are
+written into every address. What is hidden keeps its value: only the style sheet knows.
 """
 
 from collections.abc import Collection
@@ -17,8 +17,8 @@ from dpsco_app.parts.folding import FOLD
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_core.base.parsing import one_of
 
-HIDE, TYPE, ONLY = "hide", "type", "only"
-NAMES = (HIDE, TYPE, ONLY)
+HIDE, TYPE, EXTENT = "hide", "type", "extent"
+NAMES = (HIDE, TYPE, EXTENT)
 EXTENTS = ("page", "figure")
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
@@ -79,16 +79,16 @@ class Teaching(PageView):
 
     hide: str = checked("", _all_known)
     type: str = checked(SIZES[0], one_of, SIZES)
-    only: str = checked(EXTENTS[0], one_of, EXTENTS)
+    extent: str = checked(EXTENTS[0], one_of, EXTENTS)
 
     @property
     def large(self) -> bool:
         return self.type == SIZES[1]
 
     @property
-    def alone(self) -> bool:
+    def is_figure(self) -> bool:
         """Whether a page is its figure only."""
-        return self.only == EXTENTS[1]
+        return self.extent == EXTENTS[1]
 
 
 ADDRESS = Address(default=Teaching(), lists=(HIDE,))
@@ -152,13 +152,13 @@ def current() -> Teaching:
 
 # Whatever is on a page but its headline, its figure and its source; a phone needs the names of the
 # lines, too, which stand in a table there.
-_ALL = ".st-key-page :is([data-testid=stElementContainer], [data-testid=stExpander])"
+_ELEMENTS = ".st-key-page :is([data-testid=stElementContainer], [data-testid=stExpander])"
 FIGURE_ALONE = (
     ":is([data-testid=stHeader], [data-testid=stSidebar], [data-testid=stExpandSidebarButton], "
     ".st-key-page [data-testid=stPopover]) { display: none !important; }",
-    f"@media (min-width: 761px) {{ {_ALL}:not(:has(.head, .source)):not([class*='figure_'] *) "
+    f"@media (min-width: 761px) {{ {_ELEMENTS}:not(:has(.head, .source)):not([class*='figure_'] *) "
     "{ display: none !important; } }",
-    f"@media (max-width: 760px) {{ {_ALL}:not(:has(.head, .source, .ladder))"
+    f"@media (max-width: 760px) {{ {_ELEMENTS}:not(:has(.head, .source, .ladder))"
     ":not([class*='figure_'] *) { display: none !important; } }",
     ".st-key-page { margin: 0 !important; width: 100% !important; }",
     "[data-testid=stMainBlockContainer] { padding: 0.5rem 1.5rem 0.25rem !important; }",
@@ -175,7 +175,7 @@ def style(teaching: Teaching) -> str:
         for name in listed(teaching.hide)
         for selector in PARTS[name]
     ]
-    if teaching.alone:
+    if teaching.is_figure:
         rules += FIGURE_ALONE
     if teaching.large:
         # A phone has no room for it.

@@ -429,7 +429,7 @@ def test_a_figure_alone_has_its_headline_and_source_and_nothing_else(
     page: Page, dashboard: str, ready: Ready, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.goto(dashboard + "/?only=figure&trials=2")
+    page.goto(dashboard + "/?extent=figure&trials=2")
     drawn = figure(page, "compact" if size[0] < 760 else "wide")
     expect(drawn).to_be_visible(timeout=60_000)
     ready(page, seconds=60)

@@ -165,16 +165,16 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() -> None:
-    assert ADDRESS.from_query({"only": "figure"}) == (Teaching(only="figure"), [])
-    _, wrong = ADDRESS.from_query({"only": "<b>"})
-    assert len(wrong) == 1 and wrong[0].startswith("only must be one of page, figure")
-    page = open_page(only="figure", p="4", trials="2", grid="500")
-    assert style(Teaching(only="figure")) in sheets(page)
+    assert ADDRESS.from_query({"extent": "figure"}) == (Teaching(extent="figure"), [])
+    _, wrong = ADDRESS.from_query({"extent": "<b>"})
+    assert len(wrong) == 1 and wrong[0].startswith("extent must be one of page, figure")
+    page = open_page(extent="figure", p="4", trials="2", grid="500")
+    assert style(Teaching(extent="figure")) in sheets(page)
     (source,) = re.findall(r"<p class='source'>(.*?)</p>", sheets(page))
     assert "p = 4" in source.replace("\N{NO-BREAK SPACE}", " ") and source.endswith("Explorer")
-    page.query_params["only"] = "page"  # it holds for the session until then
+    page.query_params["extent"] = "page"  # it holds for the session until then
     page = checked(page.run())
-    assert "class='source'" not in sheets(page) and "only" not in page.query_params
+    assert "class='source'" not in sheets(page) and "extent" not in page.query_params
     page.toggle(key="explore_link_alone").set_value(True)
     (address,) = [c.value for c in checked(page.run()).code if "?" in c.value]
-    assert parse_qs(urlsplit(address).query)["only"] == ["figure"]
+    assert parse_qs(urlsplit(address).query)["extent"] == ["figure"]
