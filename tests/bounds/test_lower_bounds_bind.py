@@ -213,7 +213,8 @@ def promised(method: str) -> set[str]:
     # Some need a generalised linear loss, and those of the hard instances are none.
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
-    if not by_a_test(method):
+    # Random samples of the records are accounted for under (epsilon, delta) budgets only.
+    if not by_a_test(method) and method_card(method).privacy != "approx":
         forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp", "fano-distance-cdp", "two-sided-cdp")
     if method_card(method).privacy == "pure":
         forms += ("hypercube-pure", "fano-pure")

@@ -87,8 +87,7 @@ def _privacy(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> f
         return value(setting.spike_probability, shape)
     edge = crossing(setting)
     q, u = best(2.0, 1.0)
-    # At p = 2 both moments are one, and so are both searches.
-    rare = [best(p, edge)] if edge > 0 and p > 2 else []
+    rare = [best(p, edge)] if edge > 0 else []
     return max(value(*point) for point in (*rare, (max(q, edge), u)))
 
 

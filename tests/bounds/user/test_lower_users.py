@@ -249,7 +249,7 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
         assert not bound_row.bound.failures(other)
-        assert bound_row.bound.value(other) <= own.value * (1 + 1e-6)
+        assert bound_row.bound.value(other) <= bound_row.value * (1 + 1e-6)
 
 
 SETS = ("l1", "simplex", "solid-simplex", "group-l1")
