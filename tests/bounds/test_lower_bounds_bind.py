@@ -213,16 +213,17 @@ def promised(method: str) -> set[str]:
     # Some need a generalised linear loss, and those of the hard instances are none.
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
-    # Random samples of the records are accounted for under (epsilon, delta) budgets only.
-    if not by_a_test(method) and method_card(method).privacy != "approx":
+    # Tests that may fail, and random samples of the records, are not zCDP.
+    has_zcdp = any(accepts(method, risk, "l2", rho=1.0) for risk in AREAS)
+    if has_zcdp:
         forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp", "fano-distance-cdp", "two-sided-cdp")
     if method_card(method).privacy == "pure":
         forms += ("hypercube-pure", "fano-pure")
     slugs = {f"lower.{area}.{form}" for area in areas for form in forms}
-    if "sco-strong" in areas and not by_a_test(method):
+    if "sco-strong" in areas and has_zcdp:
         slugs.add("lower.sco-strong.rate-distortion-cdp")
     if "sco" in areas:
-        kinds = ("approx",) if by_a_test(method) else ("approx", "cdp")
+        kinds = ("approx", "cdp") if has_zcdp else ("approx",)
         slugs |= {f"lower.sco.lipschitz-moments-{kind}" for kind in kinds}
     return slugs
 
