@@ -19,18 +19,14 @@ def set_for(slug: str) -> dict[str, Any]:
 
 
 @cache
-def accepts(slug: str, problem: str, kind: str | None = None, *, rho: float | None = None) -> bool:
-    """Whether a method plans on a problem where records abound.
-
-    `kind` is another geometry, `rho` a zCDP budget in place of epsilon and delta.
-    """
+def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
+    """Whether a method plans on a problem where records abound; `kind` is another geometry."""
     card = method_class(slug).card
     if problem not in card.problems:
         return False
     fields: dict[str, Any] = {"m": 4 if card.level == "user" else 1}
     fields |= set_for(slug) if kind is None else {"geometry": kind}
-    fields |= MANY if rho is None else {**MANY, "epsilon": None, "delta": None, "rho": rho}
-    point = Scenario(problem=problem, methods=(slug,), **fields)
+    point = Scenario(problem=problem, methods=(slug,), **MANY, **fields)
     try:
         make_method(slug, "tight", "practical").plan(point.setting)
     except NotApplicable:
