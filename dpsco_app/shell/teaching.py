@@ -129,7 +129,12 @@ def apply(teaching: Teaching) -> None:
 
 def hides(name: str) -> bool:
     """Whether a part of `PARTS` is hidden in this session."""
-    return name in listed(current().hide)
+    return name in _hidden(current())
+
+
+def _hidden(teaching: "Teaching") -> list[str]:
+    """Return what is hidden: what the address names, and the ways out of a figure alone."""
+    return [*listed(teaching.hide), *["sidebar", "nav"] * teaching.is_figure]
 
 
 def controls_place() -> DeltaGenerator:
@@ -150,18 +155,22 @@ def current() -> Teaching:
     return mode
 
 
-# Whatever is on a page but its headline, its figure and its source; a phone needs the names of the
-# lines, too, which stand in a table there.
-_ELEMENTS = ".st-key-page :is([data-testid=stElementContainer], [data-testid=stExpander])"
+# On the page of a figure alone an element is shown that is, is in, or has in it one of these.
+# A phone needs the names of the lines, too, which stand in a table there.
+_SHOWN = ".head, .source, [class*='st-key-figure_']"
+
+
+def _alone(shown: str) -> str:
+    """Return the rule that hides whatever else is on a page."""
+    inside = ", ".join(f"{part} *" for part in shown.split(", "))
+    return (
+        f".st-key-page :not({shown}, {inside}):not(:has({shown})) {{ display: none !important; }}"
+    )
+
+
 FIGURE_ALONE = (
-    ":is([data-testid=stHeader], [data-testid=stSidebar], [data-testid=stExpandSidebarButton], "
-    ".st-key-page [data-testid=stPopover]) { display: none !important; }",
-    f"@media (min-width: 761px) {{ {_ELEMENTS}:not(:has(.head, .source)):not([class*='figure_'] *) "
-    "{ display: none !important; } }",
-    f"@media (max-width: 760px) {{ {_ELEMENTS}:not(:has(.head, .source, .ladder))"
-    ":not([class*='figure_'] *) { display: none !important; } }",
-    ".st-key-page { margin: 0 !important; width: 100% !important; }",
-    "[data-testid=stMainBlockContainer] { padding: 0.5rem 1.5rem 0.25rem !important; }",
+    f"@media (min-width: 761px) {{ {_alone(_SHOWN)} }}",
+    f"@media (max-width: 760px) {{ {_alone(f'{_SHOWN}, .ladder')} }}",
     # Beside its figure a page may have words.
     "[class*='st-key-second_side_'] { display: none !important; }",
     ".head.single h1:not(.heard) { position: static !important; }",
@@ -172,7 +181,7 @@ FIGURE_ALONE = (
 def style(teaching: Teaching) -> str:
     rules = [
         f"{selector} {{ display: none !important; }}"
-        for name in listed(teaching.hide)
+        for name in _hidden(teaching)
         for selector in PARTS[name]
     ]
     if teaching.is_figure:

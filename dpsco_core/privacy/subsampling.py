@@ -30,7 +30,7 @@ def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
 
     Examples
     --------
-    >>> print(subsample(ApproxDP(epsilon=1.0, delta=1e-6), drawn=10, count=100))
+    >>> print(subsample(ApproxDP(epsilon=1.0, delta=1e-6), batch_size=10, count=100))
     (0.1586, 1e-07)-DP
     """
     check_batch(batch_size, count)
@@ -75,7 +75,7 @@ def batched_gaussian_epsilon(
 
     Examples
     --------
-    >>> round(batched_gaussian_epsilon(0.5, 1e-6, drawn=10, count=1000, releases=100), 2)
+    >>> round(batched_gaussian_epsilon(0.5, 1e-6, batch_size=10, count=1000, releases=100), 2)
     1.55
     """
     check_count("releases", releases)

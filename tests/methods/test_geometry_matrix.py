@@ -31,6 +31,8 @@ APPLIES: dict[str, tuple[set[float], str]] = {
     "lp.euclidean-reduction": (LARGE, "least-squares"),
     "lp.frank-wolfe": ({1.0}, "logistic"),  # the only ball of a norm with few corners
     "lp.noisy-mirror-descent": (SMALL | LARGE, "hinge"),
+    "lp.mirror-descent-allocated": (SMALL | LARGE, "least-squares"),
+    "lp.noisy-mirror-descent-allocated": (SMALL | LARGE, "hinge"),
     "sco.objective-perturbation": (SMALL | LARGE, "logistic"),
     "sco.objective-perturbation-strong": (SMALL | LARGE, "quadratic"),
 }

@@ -432,6 +432,7 @@ GOLDEN_ERRORS = {
     "mean.median-of-means": 0.0453078423464,
     "mean.clipped": 0.223414377635,
     "mean.iterative": 0.355720677331,
+    "mean.iterative-allocated": 0.102638937818,
     "mean.cwme-cdp": 0.192059783621,
     "mean.cwme-pure": 0.112763512864,
     "mean.smoothed": 0.182374707779,

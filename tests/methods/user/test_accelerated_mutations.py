@@ -104,7 +104,7 @@ def twice_the_amplification(patch: Patch) -> None:
     patch.setattr(
         accelerated_batches,
         "subsample",
-        lambda base, drawn, count: plain(base, drawn=drawn // 2, count=count),
+        lambda base, batch_size, count: plain(base, batch_size=batch_size // 2, count=count),
     )
 
 
