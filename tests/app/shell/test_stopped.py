@@ -96,7 +96,7 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     whole = control_values(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
-        fill_widgets = PageState.put
+        fill_widgets = PageState.fill_widgets
 
         def fill_some(self: Any, view: Any) -> None:
             """Put some of the values of the page's own controls, and stop there."""
