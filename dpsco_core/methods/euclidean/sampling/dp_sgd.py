@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_core.base.cards import ABADI_2016, MethodCard
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.methods.access import PoissonSamples
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
@@ -118,7 +118,14 @@ class MinibatchDescent(DescentMethod):
                 setting, unit * radius**2, radius, growing=True, step_energy=spread
             ),
         )
-        certificate = sample_steps(self.rate, descent.steps, budget.epsilon, budget.delta)
+        try:
+            certificate = sample_steps(self.rate, descent.steps, budget.epsilon, budget.delta)
+        except InvalidInput:
+            raise NotApplicable(
+                f"No noise that the accountant of Poisson samples knows makes {descent.steps:,} steps "
+                f"{budget}.",
+                otherwise="raise epsilon",
+            ) from None
         access = PoissonSamples(rate=self.rate)
         return DescentPlan(
             setting=setting,
