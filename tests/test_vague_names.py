@@ -56,7 +56,7 @@ LIMITS: dict[str, float] = {
     "dpsco_app/parts": 9.1,
     "dpsco_app/runs": 0.0,
     "dpsco_app/session": 0.2,
-    "dpsco_app/shell": 0.3,
+    "dpsco_app/shell": 1.3,
     "dpsco_app/static_page": 1.1,
     "dpsco_core": 0.8,
     "dpsco_core/audit": 0.0,

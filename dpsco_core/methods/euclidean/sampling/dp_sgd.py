@@ -28,6 +28,9 @@ from dpsco_core.problems.base import Setting
 RATE = 0.1  # a tenth of the records at a step
 
 
+REACHED_EPSILON = 0.1  # a budget for which there is a noise at every number of steps
+
+
 @dataclass(frozen=True, kw_only=True)
 class MinibatchDescent(DescentMethod):
     r"""Projected steps on noisy sums of clipped gradients, each over a Poisson sample.
@@ -122,9 +125,9 @@ class MinibatchDescent(DescentMethod):
             certificate = sample_steps(self.rate, descent.steps, budget.epsilon, budget.delta)
         except InvalidInput:
             raise NotApplicable(
-                f"No noise that the accountant of Poisson samples knows makes {descent.steps:,} steps "
-                f"{budget}.",
-                otherwise="raise epsilon",
+                f"The accountant of Poisson samples finds no noise at which {descent.steps:,} steps "
+                f"are {budget}.",
+                epsilon=REACHED_EPSILON,
             ) from None
         access = PoissonSamples(rate=self.rate)
         return DescentPlan(
