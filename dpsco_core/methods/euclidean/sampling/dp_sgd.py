@@ -125,8 +125,8 @@ class MinibatchDescent(DescentMethod):
             certificate = sample_steps(self.rate, descent.steps, budget.epsilon, budget.delta)
         except InvalidInput:
             raise NotApplicable(
-                f"The accountant of Poisson samples finds no noise at which {descent.steps:,} steps "
-                f"are {budget}.",
+                "The accountant of Poisson samples finds no noise at which "
+                f"{descent.steps:,} steps are {budget}.",
                 epsilon=REACHED_EPSILON,
             ) from None
         access = PoissonSamples(rate=self.rate)
