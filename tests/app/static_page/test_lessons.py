@@ -61,7 +61,7 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     lessons.run(slug, 1)
     after = finish(lessons)
     results = KeptResults()
-    for item in lessons._own:
+    for item in lessons._items_of_step:
         results.run(item)
     finding = lesson.find(measure(lesson, results))
     said = judge(lesson, lesson.answers[1], finding).sentence
@@ -97,7 +97,7 @@ def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> 
         lessons = Lessons()
         lessons.go(slug)
         finish(lessons)
-        cells = [item for item in lessons._own if isinstance(item, Cell)]
+        cells = [item for item in lessons._items_of_step if isinstance(item, Cell)]
         unseen = set(lesson.scenario.methods) - set(lesson.given)
         for cell in cells:
             first = lesson.first == cell.method and cell.x == lesson.scenario.grid[0]
@@ -149,7 +149,7 @@ def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
 def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short: None) -> None:
     lessons = Lessons()
     lessons.open("lesson=look&answers=noise:20,look:1.5")
-    own, drawn = len(lessons._own), 0
+    own, drawn = len(lessons._items_of_step), 0
     while not lessons.due():
         lessons.step(0.0)
         drawn += 1
