@@ -26,9 +26,9 @@ class Signpost:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Replace Streamlit's page where its address names no page; pass all else on."""
-        slug = scope.get("path", "").removeprefix(_base()).strip("/")
-        is_page = slug in ("", *PLACES) and slug != EXPLORE
-        if scope["type"] != "http" or is_page or slug.endswith(".html"):
+        requested = scope.get("path", "").removeprefix(_base()).strip("/")
+        is_page = requested in ("", *PLACES) and requested != EXPLORE
+        if scope["type"] != "http" or is_page or requested.endswith(".html"):
             await self._app(scope, receive, send)
             return
         is_lost = False
@@ -40,7 +40,7 @@ class Signpost:
                 is_lost = message["status"] == 200 and kind.startswith(b"text/html")
                 if is_lost:
                     query = scope.get("query_string", b"").decode("latin-1")
-                    await _answer(slug, query)(scope, receive, send)
+                    await _answer(requested, query)(scope, receive, send)
             if not is_lost:
                 await send(message)
 
@@ -56,10 +56,10 @@ def _base() -> str:
     return f"/{path}" if path else ""
 
 
-def _answer(slug: str, query: str) -> Response:
-    if slug == EXPLORE:  # the front page has no path of its own
+def _answer(requested: str, query: str) -> Response:
+    if requested == EXPLORE:  # the front page has no path of its own
         return RedirectResponse(f"{_base()}/{'?' * bool(query)}{query}")
-    return HTMLResponse(lost_page(slug), status_code=404)
+    return HTMLResponse(lost_page(requested), status_code=404)
 
 
 def lost_page(requested: str) -> str:
