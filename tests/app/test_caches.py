@@ -34,7 +34,7 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
     assert promised("screen.front_screen") == [front_screen.cache_info().maxsize]
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
     assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]
-    assert promised("stored._kept") == [stored._served_outcomes.cache_info().maxsize]
+    assert promised("stored._served_outcomes") == [stored._served_outcomes.cache_info().maxsize]
     assert promised("audit._kept") == [audit.KEPT_AUDITS]
 
 
