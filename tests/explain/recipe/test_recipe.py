@@ -131,6 +131,14 @@ def test_noise_on_a_sum_stands_only_where_the_ledger_says_that_it_is_one() -> No
         ("sco.fresh-batches", "disjoint blocks: each of the records is in one"),
         ("lp.batched-mirror-descent", "disjoint blocks: each of the records is in one"),
         ("sco.private-sgd", "records in a secret random order, each at one step"),
+        (
+            "sco.private-sgd-allocated",
+            "one step (or group) for each of the records, drawn by itself and kept secret",
+        ),
+        (
+            "sco.dp-sgd",
+            "a secret Poisson sample at every step: each of the records by itself",
+        ),
     ],
 )
 def test_the_sampling_is_that_of_the_run(slug: str, words: str) -> None:
