@@ -68,7 +68,9 @@ def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
 def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
     """Return the title above a panel, the name of the vertical axis, and the note at its guide."""
     theme, title = place.theme, place.panel.title
-    about = " · ".join(filter(None, (figure.y.title * first, place.panel.about)))
+    has_unit = figure.y.unit and theme.size.ladder  # a phone has no room for it
+    axis = f"{figure.y.title} ({figure.y.unit})" if has_unit else figure.y.title
+    about = " · ".join(filter(None, (axis * first, place.panel.about)))
     heads = (
         (f"<b>{title}</b>" if title else "", 15 if theme.size.ladder else 14, INK, 22),
         (about, 12, QUIET, 4),

@@ -102,7 +102,8 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         width = longest[rung.key]
         start = across + shift - (width if side < 0 else 0)
         room = (start, start + width), (fences[i], fences[i + 1])
-        centre = _clear_centre(preferred, size, curves, *room)
+        # On a phone the curves are so close that names moved off them would be on one another.
+        centre = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else preferred
         if abs(centre - heights[i]) > size:  # A thin line leads to a factor that has moved away.
             ends_up = (rung.at, place.value_at(centre + size / 3))
             shapes.append(_leader(place, ruler, ends_up, side) | {"line": {"color": colour}})

@@ -21,6 +21,7 @@ class Axis:
     high: float
     ticks: Sequence[tuple[float, str]]
     log: bool = True
+    unit: str = ""  # in words, after the title where there is room
 
 
 @dataclass(frozen=True, kw_only=True)

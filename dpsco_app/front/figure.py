@@ -62,6 +62,7 @@ def front_figure(
         ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > least)]
     y = Axis(
         title=_axis_name(first, view, is_nested=is_nested),
+        unit=_unit(first, view) if is_nested else "",
         low=low,
         high=high,
         ticks=ticks,
@@ -87,15 +88,22 @@ def nests(studies: Sequence[Study], view: View) -> bool:
     return len(studies) == 1 and view.measure == "error"
 
 
+def _unit(scenario: Scenario, view: View) -> str:
+    """Return the unit of distances in words.
+
+    The p-th moment of a coordinate is 1: for p = 2 its variance.
+    """
+    is_distance = scenario.problem == MEAN and view.measure != "price"
+    if not is_distance or scenario.setting.constants.coordinate_moment != 1:
+        return ""
+    return f"unit: a coordinate's {'standard deviation' if scenario.p == 2 else 'scale'}"
+
+
 def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
     if view.measure == "price":
         return PRICE_AXIS
     if is_nested and scenario.problem == MEAN:
-        # The p-th moment of a coordinate is 1: for p = 2 its variance.
-        unit = "standard deviation" if scenario.p == 2 else "scale"
-        has_unit = scenario.setting.constants.coordinate_moment == 1
-        unit_text = f" (unit: a coordinate's {unit})" * has_unit
-        return f"Average distance from the true mean{unit_text}"
+        return "Average distance from the true mean"
     return words_for(scenario.problem).error_axis.removesuffix(" (log)")
 
 

@@ -253,8 +253,10 @@ class NestedPanel(FrontPanel):
         over = self.study.overlay
         if over is None:
             return []
-        law = distribution_card(over.scenario.distribution).name
-        name = HARDEST_DATA if over.role == "hardest" else f"{law} data"
+        law = over.scenario.distribution
+        name = HARDEST_DATA if over.role == "hardest" else f"{distribution_card(law).name} data"
+        if law == self.scenario.distribution:
+            name = "Pinned run"
         notes = {over.lead: "with privacy, dashed", over.public: "without privacy, dashed"}
         return [
             _rung(line, "", name, notes[line.method], 0.0, edge, opacity=0.75)

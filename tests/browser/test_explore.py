@@ -204,7 +204,7 @@ def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Re
     page.get_by_role("button", name="Change that").click()
     expect(refused).to_have_count(0)
     wait_for_address(page, "methods=mean.cwme-pure")
-    expect(figure(page)).to_contain_text("Coordinate-wise")
+    expect(figure(page)).to_contain_text("coordinate-wise, measured")
 
 
 def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
@@ -254,14 +254,14 @@ def test_a_pinned_run_and_the_present_one_come_back_by_link(
     ready(page)
     pinned = page.get_by_text("Pinned, dashed: ε = 0.2.")
     expect(pinned).to_be_visible()
-    expect(figure(page)).to_contain_text("Simple clipping, pinned")
+    expect(figure(page)).to_contain_text("Pinned run")
     address = page.url
     page.goto("about:blank")
     page.goto(address)
     expect(status(page)).to_have_text(re.compile("80 runs in "), timeout=20_000)
     ready(page)
     expect(pinned).to_be_visible()
-    expect(figure(page)).to_contain_text("Simple clipping, pinned")
+    expect(figure(page)).to_contain_text("Pinned run")
     expect(page.get_by_role("button", name="Unpin")).to_be_enabled()
 
 
