@@ -31,6 +31,7 @@ from dpsco_core.privacy.entries import Entry, approximate_entry
 
 MOST_STEPS = 100_000
 LARGEST_EPSILON = 20.0  # beyond, one step's guarantee is all that is used
+CERTIFIED_EPSILON = 5.0  # the largest at which the transform is trusted
 LARGEST_SHIFT = 5.0  # largest C / sigma that a grid can hold
 # What transforms of doubles may lose, for each step relative to the answer; measured at most 4e-13.
 ROUNDING = 1e-12
@@ -140,8 +141,14 @@ def allocate_steps(
     """
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
-    largest_noise = math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
-    noise = _least_noise(steps, epsilon, delta, largest_noise, points or _points(steps))
+    # Beyond, the rounding of the transform is no longer small beside delta; what holds at a smaller
+    # epsilon holds at a larger one.
+    limited = min(epsilon, CERTIFIED_EPSILON)
+    simple_noise, largest_noise = (
+        math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(one, delta)) for one in (epsilon, limited)
+    )
+    noise = _least_noise(steps, limited, delta, largest_noise, points or _points(steps))
+    noise = min(noise, simple_noise)
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
 
 

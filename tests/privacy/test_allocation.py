@@ -261,3 +261,15 @@ def test_a_grid_of_its_own_gives_the_same_expectation() -> None:
     mean = ndtr(s - z) - math.exp(epsilon) * ndtr(-z - s) + rest * ndtr(-z)
     direct = float(weights @ mean @ weights) / 3
     assert allocation_delta(3, 1 / s, epsilon) == pytest.approx(direct, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [13.0, 20.0])
+def test_beyond_the_epsilon_at_which_the_transform_is_trusted_the_noise_is_that_of_it_or_less(
+    epsilon: float,
+) -> None:
+    """At epsilon = 13 and delta = 1e-10 rounding once let three times the delta pass."""
+    trusted = allocate_steps(2000, 5.0, 1e-10, 15).noise_multiplier
+    simple = math.sqrt(1 / gaussian_rho(epsilon, 1e-10))
+    noise = allocate_steps(2000, epsilon, 1e-10, 15).noise_multiplier
+    assert noise == pytest.approx(min(trusted, simple), rel=1e-6)
+    assert noise > 0.3619
