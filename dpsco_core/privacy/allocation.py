@@ -145,7 +145,8 @@ def allocate_steps(
     # epsilon holds at a larger one.
     limited = min(epsilon, CERTIFIED_EPSILON)
     simple_noise, largest_noise = (
-        math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(one, delta)) for one in (epsilon, limited)
+        math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(target, delta))
+        for target in (epsilon, limited)
     )
     noise = _least_noise(steps, limited, delta, largest_noise, points or _points(steps))
     noise = min(noise, simple_noise)
