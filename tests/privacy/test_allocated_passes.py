@@ -107,9 +107,9 @@ def test_no_other_contributions_are_told_apart_better_in_two_passes() -> None:
     reached = []
     for trial in range(12):
         s, epsilon = rng.uniform(0.5, 1.2), rng.uniform(0.2, 1.0)
-        first = s * np.ones(6) if trial == 0 else s * rng.choice([-1.0, 1.0], 6)
-        second = -s * np.ones(6) if trial == 0 else s * rng.uniform(-1, 1, 6)
-        likely, rare = law(first), law(second)
+        record = s * np.ones(6) if trial == 0 else s * rng.choice([-1.0, 1.0], 6)
+        other_record = -s * np.ones(6) if trial == 0 else s * rng.uniform(-1, 1, 6)
+        likely, rare = law(record), law(other_record)
         delta = float(np.maximum(likely - math.exp(epsilon) * rare, 0).sum() * cell**4)
         reached.append(delta / gaussian_delta(2 * s * s, epsilon))
     assert max(reached) < 1 + 2e-3  # The sum over a grid is that much off.
