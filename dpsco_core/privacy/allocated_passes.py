@@ -138,8 +138,10 @@ def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: 
         aim = guess * math.sqrt(spent / rho) * (1 + ACCURACY / 2)
         if reached <= delta and aim >= guess / (1 + ACCURACY):
             break
-        is_between = lowest < aim < best
-        guess = aim if is_between else (lowest + min(best, 2 * lowest)) / 2 if lowest else guess / 1.5
+        if lowest < aim < best:
+            guess = aim
+        else:
+            guess = (lowest + min(best, 2 * lowest)) / 2 if lowest else guess / 1.5
     return best
 
 

@@ -96,11 +96,10 @@ def test_no_other_contributions_are_told_apart_better_in_two_passes() -> None:
         is_high = (grid > 0)[:, None, None, None]
         adds = [np.full((1, 1, 1, 1), record[0]), np.full((1, 1, 1, 1), record[1])]
         adds += [np.where(is_high, record[i], record[i + 2]) for i in (2, 3)]
-        nothing = np.zeros((1, 1, 1, 1))
         with_record = [law_of_a_step(adds[i], i) for i in range(4)]
-        without = [law_of_a_step(nothing, i) for i in range(4)]
+        plain = [law_of_a_step(np.zeros((1, 1, 1, 1)), i) for i in range(4)]
         passes = [
-            (with_record[i] * without[i + 1] + without[i] * with_record[i + 1]) / 2 for i in (0, 2)
+            (with_record[i] * plain[i + 1] + plain[i] * with_record[i + 1]) / 2 for i in (0, 2)
         ]
         return np.asarray(passes[0] * passes[1])
 
