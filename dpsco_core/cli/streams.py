@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,6 +80,18 @@ def require_writable(target: str) -> None:
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
                 os.lstat(path)  # refuses a name that is too long
+
+
+def exit_status(command: Callable[[], None]) -> int:
+    """Run a command and return its exit status: 2, and a sentence, where `InvalidInput` ends it."""
+    try:
+        command()
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
 
 
 @contextmanager

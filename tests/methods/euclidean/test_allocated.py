@@ -8,7 +8,6 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
-from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.access import allocated_order
@@ -29,8 +28,8 @@ from dpsco_core.privacy import (
     allocation_delta,
     gaussian_rho,
 )
-from dpsco_core.privacy.tradeoff import budget_curve
 from dpsco_core.scenario import Scenario
+from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 ALLOCATED = PrivateSgd(sampling="allocated")
 POINT = Scenario(problem="logistic", methods=("sco.private-sgd",), n=400, d=3)
@@ -170,16 +169,8 @@ def test_the_best_attack_on_few_steps_refutes_faults_alone(steps: int, fault: st
     multiplier = allocate_steps(steps, 1.0, 0.05).noise_multiplier
     rng, runs = np.random.default_rng(steps), 2500
     positive, negative = (ratios(g, steps, multiplier, runs, fault, rng) for g in (1.0, -1.0))
-    attack = measured(
-        budget_curve(budget),
-        false_alarms=int((negative > budget.epsilon).sum()),
-        negatives=runs,
-        misses=int((positive <= budget.epsilon).sum()),
-        positives=runs,
-        confidence=0.999,
-    )
+    attack = attack_at_epsilon(positive, negative, budget)
     assert attack.refutes == (fault != "none")
-    if fault == "none":  # the accountant gives nothing away: the attack is on the edge
-        line = 1 - budget.delta - np.exp(budget.epsilon) * attack.alarm_share
-        assert attack.miss_share == pytest.approx(line, abs=0.04)
+    if fault == "none":
+        assert_on_the_edge(attack, budget)
         assert multiplier < 2 / np.sqrt(2 * gaussian_rho(1.0, 0.05))
