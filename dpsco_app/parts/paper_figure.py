@@ -1,9 +1,7 @@
 """`dpsco figure`: the panels that a paper's authors would draw, as a PDF over two columns."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +15,7 @@ from dpsco_app.parts.options import SYMBOL
 from dpsco_app.parts.simple_figures import log_axis
 from dpsco_core.base.errors import require
 from dpsco_core.catalogue import distribution_class, method_card, problem_card
-from dpsco_core.cli.streams import (
-    exit_status,
-    in_a_sentence,
-    open_streams,
-    require_writable,
-    whole_file,
-)
+from dpsco_core.cli.streams import child_status, in_a_sentence, require_writable, whole_file
 from dpsco_core.cli.tools import print_json, print_note, print_text, table
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve, paper_panels
 from dpsco_core.explain.tables.papers.papers import (
@@ -32,7 +24,6 @@ from dpsco_core.explain.tables.papers.papers import (
     reproduced_paper,
 )
 from dpsco_core.explain.tables.papers.slopes_table import figure_json, latex_table, slope_cells
-from dpsco_core.plugins import extend
 
 # How far below the smallest private error the axis goes, and above the largest one.
 ROOM = 1.5
@@ -114,12 +105,10 @@ def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
 
 def main(arguments: str) -> int:
     """Run `dpsco figure`, whose arguments come as JSON; return its exit status."""
-    open_streams()
-    return exit_status(partial(_draw, json.loads(arguments)))
+    return child_status(_draw, arguments)
 
 
 def _draw(chosen: Mapping[str, Any]) -> None:
-    extend.load(*chosen["own"])
     outputs = [chosen["out"], *filter(None, [chosen["table"]])]
     for target in outputs:
         require_writable(target)
