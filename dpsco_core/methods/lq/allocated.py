@@ -19,7 +19,6 @@ from dpsco_core.methods.euclidean.private_sgd import PrivateSgdPlan, RecordByRec
 from dpsco_core.methods.euclidean.sampling.allocated import COUNTS, modelled_noise
 from dpsco_core.methods.euclidean.sampling.one_random_step import (
     PrivateSgdAllocated,
-    refuse_printed_noise,
 )
 from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import smooth_energy
@@ -127,8 +126,7 @@ class MirrorDescentAllocated(DescentMethod):
     symbol = "hourglass"
 
     def plan(self, setting: Setting) -> DescentPlan:
-        budget = sampled_budget(setting)
-        refuse_printed_noise(self.calibration)
+        budget = sampled_budget(setting, self.calibration)
         check_applicable(setting)
         inputs = replace(
             descent(setting, "public", "gaussian", "tight"),

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsco_core.base.cards import FELDMAN_SHENFELD_2025, MethodCard
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import check_count, check_level, check_parts, sampled_budget
@@ -93,12 +92,7 @@ class IterativeUpdatingAllocated(MeanMethod):
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DeepPointPlan:
-        budget = sampled_budget(setting)
-        if self.calibration == "paper":
-            raise NotApplicable(
-                "Noise for random allocation is found by an accountant, and none is printed.",
-                calibration="tight",
-            )
+        budget = sampled_budget(setting, self.calibration)
         n, theory = setting.n, self.tuning == "theory"
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
         check_parts("groups", groups, n)

@@ -117,7 +117,7 @@ def test_other_budgets_are_refused_in_a_sentence(budget: Any, reason: str) -> No
 
 
 def test_noise_that_no_paper_prints_is_refused() -> None:
-    with pytest.raises(NotApplicable, match="leaves its constants open"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         MinibatchDescent(calibration="paper").plan(POINT.setting)
 
 

@@ -84,7 +84,7 @@ def test_other_budgets_are_refused(slug: str, budget: Any) -> None:
     method: Any = make_method(slug, "tight", "practical")
     with pytest.raises(NotApplicable):
         method.plan(replace(POINT.setting, budget=budget))
-    with pytest.raises(NotApplicable, match="none is printed"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         make_method(slug, "paper", "practical").plan(POINT.setting)
 
 

@@ -65,7 +65,7 @@ def test_a_group_is_divided_by_a_public_number() -> None:
 def test_other_budgets_and_printed_noise_are_refused(budget: Any) -> None:
     with pytest.raises(NotApplicable):
         IterativeUpdatingAllocated().plan(replace(POINT.setting, budget=budget))
-    with pytest.raises(NotApplicable, match="none is printed"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         IterativeUpdatingAllocated(calibration="paper").plan(POINT.setting)
     noise = AllocatedGaussian(largest_norm=1.0, certificate=allocate_steps(2, 1.0, 0.05))
     with pytest.raises(InvalidInput, match="one row for each of the 2 groups"):
