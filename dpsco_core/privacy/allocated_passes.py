@@ -16,6 +16,7 @@ import numpy as np
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.allocation import (
+    LARGEST_EPSILON,
     AllocatedSteps,
     allocate_steps,
     allocation_delta,
@@ -29,7 +30,6 @@ POINTS = 14  # base-2 logarithm of the points of a pass's grid, as for `allocati
 CELLS = 6  # points of a pass's curve for each standard deviation of its loss
 DENSE = 6.0  # deviations up to which these points are equally far apart
 GROWTH = 1.15  # factor by which each gap beyond is larger than the one before
-LARGEST_LOSS = 5.0  # a larger loss in a single pass counts as a total one
 NEGLIGIBLE = 1e-3  # a share of delta that total losses may take
 # What rounding may take from a value of the curve of a pass, which is added to it.
 ROUNDING = 1e-15
@@ -109,7 +109,9 @@ def allocate_passes(
     rho = gaussian_rho(epsilon, delta)
     noise = math.sqrt(_simple_rho(steps) * passes / rho)
     if steps > 1:
-        noise = min(noise, _least_noise(steps, passes, min(epsilon, LARGEST_LOSS), delta, points))
+        noise = min(
+            noise, _least_noise(steps, passes, min(epsilon, LARGEST_EPSILON), delta, points)
+        )
     return AllocatedSteps(
         steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta, passes=passes
     )
@@ -155,7 +157,7 @@ def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: 
         loss = spacing * place
         places.append(place)
         deltas.append(allocation_delta(steps, noise_multiplier, loss, points))
-        if deltas[-1] <= negligible or loss >= LARGEST_LOSS:
+        if deltas[-1] <= negligible or loss >= LARGEST_EPSILON:
             break
         if loss >= DENSE * deviation:
             width *= GROWTH

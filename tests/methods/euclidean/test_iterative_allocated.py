@@ -8,7 +8,6 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
-from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import IterativeDescent, IterativeDescentAllocated
@@ -17,8 +16,8 @@ from dpsco_core.methods.euclidean.sampling.iterative_allocated import DeepPoints
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.privacy.allocated_passes import allocate_passes, passes_delta
-from dpsco_core.privacy.tradeoff import budget_curve
 from dpsco_core.scenario import Scenario
+from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 POINT = Scenario(problem="quadratic", methods=("sco.iterative-allocated",), n=2000, d=3)
 BUDGET = ApproxDP(epsilon=1.0, delta=0.05)
@@ -202,18 +201,10 @@ def test_the_best_attack_on_two_groups_refutes_faults_alone(
             return 2 * scaled[:, :, 0].sum(axis=1)
         return (logsumexp(scaled, axis=2) - logsumexp(-scaled, axis=2)).sum(axis=1)
 
-    attack = measured(
-        budget_curve(BUDGET),
-        false_alarms=int((ratio(negative) > BUDGET.epsilon).sum()),
-        negatives=runs,
-        misses=int((ratio(positive) <= BUDGET.epsilon).sum()),
-        positives=runs,
-        confidence=0.999,
-    )
+    attack = attack_at_epsilon(ratio(positive), ratio(negative), BUDGET)
     assert attack.refutes == (fault != "none")
-    if fault == "none":  # the accountant gives nothing away: the attack is on the edge
-        line = 1 - BUDGET.delta - np.exp(BUDGET.epsilon) * attack.alarm_share
-        assert attack.miss_share == pytest.approx(line, abs=0.04)
+    if fault == "none":
+        assert_on_the_edge(attack, BUDGET)
 
 
 def test_the_numbers_of_a_tiny_run_stay_what_they_are() -> None:

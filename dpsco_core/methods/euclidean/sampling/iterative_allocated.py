@@ -159,12 +159,7 @@ class IterativeDescentAllocated(DescentMethod):
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DescentPlan:
-        budget = sampled_budget(setting)
-        if self.calibration == "paper":
-            raise NotApplicable(
-                "Noise for random allocation is found by an accountant, and none is printed.",
-                calibration="tight",
-            )
+        budget = sampled_budget(setting, self.calibration)
         n, d, rho = setting.n, setting.d, setting.gaussian_rho
         groups = chosen(
             self.groups,
