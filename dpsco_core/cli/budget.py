@@ -13,10 +13,10 @@ from dpsco_core.cli.tools import (
     read_whole,
     table,
 )
+from dpsco_core.explain.allocations import allocated
 from dpsco_core.explain.budgets import (
     Composed,
     Point,
-    allocated,
     batched,
     composed,
     conversions,
@@ -41,6 +41,7 @@ FLAGS = {
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
+    "passes": "with steps: draw them anew in so many passes over the records",
     "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
@@ -54,7 +55,7 @@ STATED = {
     "shuffling": f"{REPLACED}; records in a secret random order; amplification by shuffling",
     "subsampling": f"{REPLACED}; one secret batch without replacement; the exact mixture",
     "batches": f"{REPLACED}; a secret batch for each release; moments of Gaussian noise",
-    "allocation": f"{REPLACED}; each record at one secret step; random allocation",
+    "allocation": f"{REPLACED}; each record at one secret step of a pass; random allocation",
 }
 
 
@@ -167,7 +168,10 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
                     "delta": point.delta,
                 }
     if inputs["steps"] is not None:
-        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
+        passes = 1 if inputs["passes"] is None else read_whole("passes", inputs["passes"])
+        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]), passes)
+    elif inputs["passes"] is not None:
+        raise InvalidInput("steps must be given with passes, got steps=none.")
     return numbers
 
 
@@ -198,16 +202,17 @@ def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Pric
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
 
 
-def _allocation(point: Point, steps: int) -> dict[str, Any]:
+def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
     """Return the noise of steps on randomly allocated records."""
     if point.kind != "approx":
         raise InvalidInput(
             "budget must be an (epsilon, delta) one for random allocation, "
             f"got budget={point.kind}."
         )
-    noise = allocated(steps, point.epsilon, point.delta)
+    noise = allocated(steps, point.epsilon, point.delta, passes)
     return {
         "steps": steps,
+        **({"passes": passes} if passes > 1 else {}),
         "noise_multiplier": noise.noise_multiplier,
         "noise_over_norm": noise.noise_over_norm,
     }

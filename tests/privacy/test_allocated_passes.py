@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import product
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
 from dpsco_core.privacy import (
     AllocatedGaussianSteps,
     ApproxDP,
@@ -167,3 +169,28 @@ def test_parameters_out_of_range_are_refused() -> None:
         passes_delta(4, 2, 0.0, 1.0)
     with pytest.raises(InvalidInput, match="epsilon must be"):
         passes_delta(4, 2, 1.0, -1.0)
+
+
+def test_the_command_prints_the_noise_of_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "--steps", "8", "--passes", "10", "--json"]) == 0
+    allocation = json.loads(capsys.readouterr().out)["allocation"]
+    assert (allocation["steps"], allocation["passes"]) == (8, 10)
+    assert allocation["noise_over_norm"] == pytest.approx(9.478, rel=5e-4)
+    assert allocation["noise_multiplier"] == allocation["noise_over_norm"] / 2
+    assert main(["budget", "--steps", "8", "--passes", "10"]) == 0
+    assert "passes 10" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--passes", "3"], "steps must be given with passes, got steps=none."),
+        (["--steps", "8", "--passes", "0"], "passes must be"),
+        (["--steps", "8", "--passes", "1.5"], "passes must be"),
+    ],
+)
+def test_the_command_refuses_passes_of_nothing(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["budget", *words]) == 2
+    assert sentence in capsys.readouterr().err
