@@ -27,9 +27,9 @@ from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin, upright
+from dpsco_core.audit.attacker import MISSED
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import lessons as core
-from dpsco_core.explain.attacker import MISSED
 from dpsco_core.explain.budgets import guess_ceiling
 
 PARTS = (core.BIAS, core.SAMPLING, core.NOISE)

@@ -11,8 +11,8 @@ from dpsco_app.lessons.plane import candidate_place
 from dpsco_app.lessons.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
+from dpsco_core.audit.attacker import MISSED
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.explain.attacker import MISSED
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import (

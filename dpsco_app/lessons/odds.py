@@ -11,7 +11,7 @@ from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Regi
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, average
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, thin
-from dpsco_core.explain import attacker
+from dpsco_core.audit import attacker
 from dpsco_core.privacy.tradeoff import gaussian_curve
 
 COLOUR = METHODS["violet"]
@@ -22,7 +22,7 @@ FEWEST = float(SHARES[0])
 def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> Figure:
     """Return false alarms against misses: blind guessing; after the run what no attack reaches."""
     shares, place = SHARES.tolist(), attacker.FALSE_ALARMS
-    least = attacker.least_misses(SHARES).tolist()
+    curve = attacker.least_misses(SHARES).tolist()
     blind = thin("", shares, (100 - SHARES).tolist())
     rows = [
         LadderRow(
@@ -55,11 +55,11 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
                 key="limit",
                 name="impossible",
                 x=shares,
-                upper=least,
+                upper=curve,
                 look=IMPOSSIBLE,
                 hover=[
                     f"{x:.2g} % false alarms: at least {y:.4g} % misses"
-                    for x, y in zip(shares, least, strict=True)
+                    for x, y in zip(shares, curve, strict=True)
                 ],
             )
         )
@@ -82,13 +82,13 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
                 end=22.0,
             )
         )
-    across = log_axis("False alarms: others who are accused (log)", FEWEST, 100)
+    axis = log_axis("False alarms: others who are accused (log)", FEWEST, 100)
     ticks = [(x, f"{x:g} %") for x in (FEWEST, place, 10.0, 100.0)]
     return Figure(
         panels=[
             Panel(
                 title="",
-                x=replace(across, ticks=ticks),
+                x=replace(axis, ticks=ticks),
                 regions=regions,
                 lines=[blind, *lines],
                 words=words,

@@ -4,6 +4,7 @@ import argparse
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import whole
 from dpsco_core.cli.tools import (
     add_command,
     number,
@@ -13,7 +14,6 @@ from dpsco_core.cli.tools import (
     read_whole,
     table,
 )
-from dpsco_core.explain.allocations import allocated
 from dpsco_core.explain.budgets import (
     Composed,
     Point,
@@ -30,6 +30,8 @@ from dpsco_core.explain.recipe.noise import (
     epsilon_of,
     noise_for,
 )
+from dpsco_core.privacy.allocated_passes import MOST_PASSES, allocate_passes
+from dpsco_core.privacy.allocation import MOST_STEPS, allocate_steps
 from dpsco_core.privacy.poisson import DIRECTIONS, Neighbours
 from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
@@ -47,6 +49,7 @@ FLAGS = {
 }
 
 
+PASS_POINTS = 16  # a finer grid for several passes: nobody waits for a plan here
 REPLACED = "neighbours replace one record"
 # What the numbers of each section are for.
 STATED = {
@@ -209,12 +212,20 @@ def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
             "budget must be an (epsilon, delta) one for random allocation, "
             f"got budget={point.kind}."
         )
-    noise = allocated(steps, point.epsilon, point.delta, passes)
+    whole("steps", steps, 1, MOST_STEPS)
+    whole("passes", passes, 1, MOST_PASSES)
+    certificate = (
+        allocate_steps(steps, point.epsilon, point.delta)
+        if passes == 1
+        else allocate_passes(steps, passes, point.epsilon, point.delta, PASS_POINTS)
+    )
+    noise = certificate.noise_multiplier
+    # Replacing a record moves a sum by twice the largest norm of what one adds.
     return {
         "steps": steps,
         **({"passes": passes} if passes > 1 else {}),
-        "noise_multiplier": noise.noise_multiplier,
-        "noise_over_norm": noise.noise_over_norm,
+        "noise_multiplier": noise / 2,
+        "noise_over_norm": noise,
     }
 
 

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from dpsco_core.audit import attacker
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.student_t import StudentT
-from dpsco_core.explain import attacker
 from dpsco_core.explain.budgets import Point, composed
 from dpsco_core.explain.error_parts import SquaredParts, clipped_law
 from dpsco_core.explain.fano import by_hand

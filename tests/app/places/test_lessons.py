@@ -76,8 +76,8 @@ def test_what_no_attack_reaches_is_drawn_after_the_run_alone_and_the_measured_po
         assert figure.y.low == 0 and figure.y.high == 100, "every prediction is in sight"
         assert panel.x.low < lesson.place(evidence, 50)[0] == 1 < panel.x.high
     (region,) = panel.regions
-    least = np.interp(1.0, region.x, region.upper)
-    assert least == pytest.approx(98.1675, abs=1e-2)
+    edge = np.interp(1.0, region.x, region.upper)
+    assert edge == pytest.approx(98.1675, abs=1e-2)
     finding = lesson.find(evidence)
     assert finding.answer == pytest.approx(panel.lines[-1].y[0])
     said = finding.said.replace("**", "")

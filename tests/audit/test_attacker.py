@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpsco_core.explain import attacker
-from dpsco_core.explain.attacker import ACCUSED, FALSE_ALARMS, MISSED, PEOPLE
+from dpsco_core.audit import attacker
+from dpsco_core.audit.attacker import ACCUSED, FALSE_ALARMS, MISSED, PEOPLE
 from dpsco_core.privacy import gaussian_delta
 
 ALARM = 1e-6  # false-alarm rate of every statistical test here
@@ -26,8 +26,8 @@ def shares() -> dict[str, int]:
 
 def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
     counts, people = shares(), GAMES * PEOPLE
-    least = norm.cdf(norm.isf(0.01) - attacker.MU)
-    for series, chance in ((MISSED, least), (ACCUSED, 0.01)):
+    expected = norm.cdf(norm.isf(0.01) - attacker.MU)
+    for series, chance in ((MISSED, expected), (ACCUSED, 0.01)):
         assert binom.ppf(ALARM / 2, people, chance) <= counts[series]
         assert counts[series] <= binom.isf(ALARM / 2, people, chance)
 
@@ -35,10 +35,10 @@ def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
 def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promises() -> None:
     """theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at the rho of (1, 1e-6)."""
     percents = np.array([0.1, 1.0, 10.0])
-    least, promised = attacker.least_misses(percents), attacker.promised_misses(percents)
-    assert least == pytest.approx([99.7838, 98.1675, 85.1953], abs=1e-4)
+    curve, promised = attacker.least_misses(percents), attacker.promised_misses(percents)
+    assert curve == pytest.approx([99.7838, 98.1675, 85.1953], abs=1e-4)
     assert promised == pytest.approx(100 * (1 - 1e-6) - np.e * percents, abs=1e-9)
-    assert (promised <= least).all()
+    assert (promised <= curve).all()
 
 
 def test_the_four_readings_are_of_one_curve() -> None:

@@ -19,7 +19,9 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, gaussian_curve
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
-RHO = gaussian_rho(BUDGET.epsilon, BUDGET.delta)  # of Gaussian noise on the edge of this budget
+RHO = gaussian_rho(
+    BUDGET.epsilon, BUDGET.delta
+)  # what Gaussian noise on the edge of this budget costs
 MU = math.sqrt(2 * RHO)
 ANSWERS = 100
 FALSE_ALARMS = 1.0  # in percent
