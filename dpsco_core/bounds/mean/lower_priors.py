@@ -340,7 +340,7 @@ _DISTORTION_SQUARED = replace(
 _IN_CLASS = prior_within(
     partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound
 )
-_SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "approx", strong=False)
+_SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 PRIOR_BOUNDS: tuple[Bound, ...] = (
     over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, D_TWO, letters=TRACED),
     over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, letters=TRACED),
