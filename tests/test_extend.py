@@ -59,7 +59,10 @@ for name in sys.argv[1:4]:
 import plotly.graph_objects as go
 from dpsco_app.figure.methods import colour_of, is_dashed, symbol_of
 from dpsco_core.catalogue import METHOD_SLUGS
+from tests.app import quick
 from tests.app.pages import open_page, result
+for module, name, value in quick.AT_ONCE:
+    setattr(module, name, value)
 page = open_page(
     methods="mean.sample,mean.clipped,mean.recentred", distribution="weibull", n="2000"
 )

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import pytest
-import streamlit as st
 
-from dpsco_app.pages.explore import page as explore
 from dpsco_app.parts import folding
-from dpsco_app.session import curves, screen
 from dpsco_app.session.cells import forget
-from dpsco_app.shell.window import arrive
 from tests.app import quick as quick
 
 
@@ -35,11 +29,5 @@ def nothing_has_run() -> None:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hold nothing back, and wait for no browser: there is none that draws a figure first."""
 
-    def rerun() -> None:
-        arrive()
-        st.rerun()
-
-    monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
-    monkeypatch.setattr(screen, "LIVE_SECONDS", 0.0)  # every run waits for its button
-    monkeypatch.setattr(curves, "BESIDE_SECONDS", inf)  # it brings its second panel, on any machine
-    monkeypatch.setattr(explore, "when_there", rerun)
+    for module, name, value in quick.AT_ONCE:
+        monkeypatch.setattr(module, name, value)

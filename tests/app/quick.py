@@ -1,12 +1,21 @@
-"""An AppTest that costs what its page costs. Importing this file is enough."""
+"""An AppTest that costs what its page costs, and pages that wait for no browser.
+
+Importing this file is enough for the first; `AT_ONCE` is what the second replaces.
+"""
 
 from __future__ import annotations
 
 from functools import cache
+from math import inf
 
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner, require_widgets_deltas
+
+from dpsco_app.pages.explore import page as explore
+from dpsco_app.session import curves, screen
+from dpsco_app.shell.window import arrive
 
 
 def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
@@ -21,3 +30,17 @@ def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
 local_script_runner.require_widgets_deltas = wait
 # What every installed package says of itself is read once: a search takes longer than most pages.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
+
+def _rerun() -> None:
+    arrive()
+    st.rerun()
+
+
+# Nothing is held back, and no page waits until a browser has drawn its figure: there is none.
+AT_ONCE = (
+    (explore, "HOLD_BACK_SECONDS", 0.0),
+    (screen, "LIVE_SECONDS", 0.0),  # every run waits for its button
+    (curves, "BESIDE_SECONDS", inf),  # it brings its second panel, on any machine
+    (explore, "when_there", _rerun),
+)
