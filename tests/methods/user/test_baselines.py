@@ -91,32 +91,6 @@ def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
         assert moved > 0.2, "the sensitivity is of the right size"
 
 
-@pytest.mark.parametrize("kind", SMOOTH)
-@pytest.mark.parametrize("method", CHAINS)
-def test_a_user_moves_the_releases_by_at_most_what_the_ledger_records(
-    kind: str, method: UserGroupPrivacy, releases: Releases
-) -> None:
-    """Without noise, in the user's phase; earlier phases do not move, and diagnostics never."""
-    n, m, d, replaced = 24, 3, 2, 15
-    where, runs, diagnostics = user_setting(kind, n, m, d, APPROXIMATE), [], set()
-    plan = method.plan(where)
-    mine = [i for i, p in enumerate(plan.phases) if p.start <= replaced < p.stop]
-    for data in replaced_users(n, m, d, replaced):
-        releases.values.clear()
-        result = run_users(method, where, users(kind, data, m))
-        diagnostics.add(tuple(result.diagnostics.items()))
-        runs.append([v.copy() for v in releases.values])
-        sensitivities = [e.sensitivity for e in result.ledger.entries]
-    assert len(diagnostics) == 1
-    assert len(mine) <= 1
-    before = mine[0] if mine else len(plan.phases)
-    for values in runs[1:]:
-        for i in range(before):
-            np.testing.assert_array_equal(values[i], runs[0][i])
-        for i in mine:
-            assert np.linalg.norm(values[i] - runs[0][i]) <= sensitivities[i] * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("method", CHAINS)
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
