@@ -134,6 +134,6 @@ def test_data_of_another_size_than_the_plan_are_refused_before_anything_is_relea
     for size in ({"n": 2 * point.n}, {"n": point.n + 1}, {"d": point.d + 1}):
         data = neighbours(replace(point, **size)).data  # type: ignore[arg-type]
         ledger = Ledger(point.setting.budget)
-        with pytest.raises(InvalidInput, match=rf"^{next(iter(size))} must be the "):
+        with pytest.raises(InvalidInput, match=rf"\b{next(iter(size))} must be the "):
             place.method.release(data, plan, ledger, np.random.default_rng(0))
         assert ledger.entries == ()
