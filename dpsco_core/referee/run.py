@@ -10,11 +10,11 @@ from dpsco_core.referee.claims import TYPED, Submission
 from dpsco_core.referee.inequality import Inequality
 from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import check_privacy
-from dpsco_core.referee.report import Check, Judgement, Report
+from dpsco_core.referee.report import Check, Judgement, Progress, Report
 from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals
 from dpsco_core.referee.search import SearchResult, describe, search
 from dpsco_core.referee.steepness import check_slopes
-from dpsco_core.referee.trials import Progress, check_trials
+from dpsco_core.referee.trials import check_trials
 from dpsco_core.scenario import Scenario
 
 SECONDS, SEED = 60.0, 0
@@ -131,15 +131,14 @@ def _bound_checks(
     start = start_of(bound, scenario)
     if not bound.card.method:
         base = start.validate(sampling=False)
-        progress("against proven bounds")
-        return (check_rivals(bound, base, files, deadline), check_optimality(bound, base))
+        rivals = check_rivals(bound, base, files, deadline, progress)
+        return (rivals, check_optimality(bound, base))
     base = base_place(bound.card.method, start)
     try:
         base.validate(sampling=False)
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} It is the setting that the referee varies.") from None
-    progress("against proven bounds")
-    rivals = check_rivals(bound, base, files, end("rivals"))
+    rivals = check_rivals(bound, base, files, end("rivals"), progress)
     points = trial_places(base)
     trials = check_trials(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files

@@ -12,8 +12,8 @@ from dpsco_core.base.arrays import Matrix
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card
-from dpsco_core.referee.report import WORST_FIRST, Check, Judgement
-from dpsco_core.referee.trials import SUSPECT, Progress, error_of
+from dpsco_core.referee.report import WORST_FIRST, Check, Judgement, Progress
+from dpsco_core.referee.trials import SUSPECT, error_of
 from dpsco_core.results.slopes import (
     CONSISTENT,
     CONSISTENT_UPPER_BOUND,

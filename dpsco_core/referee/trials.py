@@ -6,14 +6,14 @@ fresh trials, so that its confidence is that of the test alone, shared among the
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import problem_card
 from dpsco_core.referee.betting import Wealth
-from dpsco_core.referee.report import CONFIDENCE, Check, flags, place_words
+from dpsco_core.referee.report import CONFIDENCE, Check, Progress, flags, place_words
 from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
@@ -25,7 +25,6 @@ SUSPECT = 0.7  # the least ratio of measured to claimed that is tested
 CAUTION = 6.0  # standard errors of an evaluation that a cautious error is lower by
 MOST_ROWS = 6
 NAME = "Measured over claimed"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
