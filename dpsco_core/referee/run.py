@@ -3,6 +3,7 @@
 import time
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.base.plain_latex import plain_formula
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card
@@ -29,6 +30,7 @@ def referee(
     seconds: float = SECONDS,
     seed: int = SEED,
     progress: Progress = lambda _: None,
+    limits: Limits = LIBRARY,
 ) -> tuple[Report, ...]:
     """Return one report for each bound, inequality and method that was submitted.
 
@@ -44,6 +46,8 @@ def referee(
         That of the data, of the noise and of the searches.
     progress : callable
         Takes a few words at every step.
+    limits : Limits
+        The largest scenarios that are run for slopes; all others are small.
     """
     scenario = Scenario() if start is None else start
     parts = len(submission.inequalities) + len(submission.bounds) + len(submission.methods)
@@ -60,7 +64,13 @@ def referee(
         reports.append(_report(claim.slug, claim.text, conditions, (check,), seed, seconds))
     for bound in submission.bounds:
         checks = _bound_checks(
-            bound, scenario, submission, seed=seed, deadline=deadline(), progress=progress
+            bound,
+            scenario,
+            submission,
+            seed=seed,
+            deadline=deadline(),
+            progress=progress,
+            limits=limits,
         )
         reports.append(_bound_report(bound, checks, seed, seconds))
     for method in submission.methods:
@@ -120,6 +130,7 @@ def _bound_checks(
     seed: int,
     deadline: float,
     progress: Progress,
+    limits: Limits,
 ) -> tuple[Check, ...]:
     """Return the checks of a bound on the error of a method, or on that of every method."""
     began = time.monotonic()
@@ -143,7 +154,9 @@ def _bound_checks(
     trials = check_trials(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files
     )
-    slopes = check_slopes(bound, base, seed=seed, deadline=end("slopes"), progress=progress)
+    slopes = check_slopes(
+        bound, base, seed=seed, deadline=end("slopes"), progress=progress, limits=limits
+    )
     optimality = check_optimality(bound, base)
     return (check_hypotheses(bound, points), rivals, trials, slopes, optimality)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy import ZCDP, GaussianNoise
 from dpsco_core.referee import trials
@@ -23,7 +24,7 @@ from dpsco_core.referee.rivals import (
     check_rivals,
     rival,
 )
-from dpsco_core.referee.steepness import check_slopes
+from dpsco_core.referee.steepness import TRIALS, check_slopes, least_seconds
 from dpsco_core.referee.tapes import RecordingLedger, largest_excess
 from dpsco_core.referee.trials import CAUTION, check_trials, error_of
 from dpsco_core.runs.study import Cell, Outcome, study
@@ -255,3 +256,16 @@ def test_every_setting_that_is_compared_is_told_as_progress() -> None:
     claim = bound_of_formula("d/n", "mean.clipped", base.problem)
     check_rivals(claim, base, deadline=0.0, progress=words.append)
     assert words == [f"against proven bounds: setting {i + 1}" for i in range(LEAST_PLACES)]
+
+
+def test_slopes_leave_out_an_axis_whose_points_are_above_the_limits() -> None:
+    base = base_place("mean.clipped", Scenario(n=2000, d=5))
+    claim = bound_of_formula("d/n", "mean.clipped", base.problem)
+    limits = replace(DASHBOARD, n=2000)
+    check = check_slopes(claim, base, seed=0, deadline=0.0, progress=lambda _: None, limits=limits)
+    verdicts = {row[0]: (row[3], row[4]) for row in check.rows}
+    assert verdicts["n"] == ("not checked", 0)
+    assert all(verdicts[axis][1] == TRIALS[0] for axis in ("d", "epsilon"))
+    slow = replace(DASHBOARD, cell_seconds=0)
+    assert least_seconds(claim, base, slow) == 0 < least_seconds(claim, base, limits)
+    assert least_seconds(claim, base, limits) < least_seconds(claim, base)
