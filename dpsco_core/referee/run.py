@@ -150,7 +150,7 @@ def _bound_checks(
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} It is the setting that the referee varies.") from None
     rivals = check_rivals(bound, base, files, end("rivals"), progress)
-    points = trial_places(base)
+    points = trial_places(base, progress)
     trials = check_trials(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files
     )

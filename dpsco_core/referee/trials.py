@@ -91,11 +91,15 @@ def check_trials(
     columns = ("setting", "claim", "mean error", "ratio", "trials")
     if card.constant == "rate":
         text = (
-            f"At {len(trials)} settings the error is up to {trials[0].ratio:.3g} times the rate: "
+            f"At {_count_words(trials)} the error is up to {trials[0].ratio:.3g} times the rate: "
             "the hidden constant has to be about that, and a run cannot refute it."
         )
         return Check(name=NAME, verdict="not refuted", sentence=text, columns=columns, rows=rows)
     return _tested(claim, trials, columns, rows, deadline, progress, files)
+
+
+def _count_words(trials: Sequence[Trial]) -> str:
+    return f"{len(trials)} setting" + "s" * (len(trials) != 1)
 
 
 def _scan(
@@ -156,7 +160,7 @@ def _tested(
             command=f"dpsco run {flags(point, files)}",
         )
     largest = trials[0].ratio
-    text = f"At {len(trials)} settings the error is at most {largest:.3g} times the claim"
+    text = f"At {_count_words(trials)} the error is at most {largest:.3g} times the claim"
     unfinished = [t for t in tested if t[1] < LEAST_TRIALS]
     if unfinished:
         text += f"; the {words} there takes more trials than the time allowed"

@@ -35,9 +35,13 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.referee.report import flags
 from dpsco_core.scenario import Scenario
 
+# While a claim is checked, the browser keeps the button of before beside the one that stops it.
+STYLE = "<style>.st-key-check_button > :not(:first-child) { display: none; }</style>"
+
 
 def page() -> None:
     draw_views("check")
+    st.html(STYLE)
     draw_page(
         STATE,
         {WHOLE: _draw},
@@ -53,7 +57,7 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         ask = st.container(horizontal=True, key="check_ask")
         with ask:
             _draw_options(view)
-            button = st.container(width="content").empty()
+            button = st.container(width="content", key="check_button")
         st.caption(f"{words.LETTERS}`{EXAMPLE}`")
     try:
         claim = claim_of(view, scenario)

@@ -23,6 +23,11 @@ def check_length(name: str, value: str) -> None:
     require(len(value) <= LONGEST, name, f"at most {LONGEST} characters long", shorten(value))
 
 
+def check_seconds(name: str, value: int) -> None:
+    """Raise `InvalidInput` for a time that is not offered."""
+    require(value in SECONDS, name, f"one of {', '.join(map(str, SECONDS))}", value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     """A claim on the error of a method, as it was typed."""
@@ -32,7 +37,7 @@ class View(PageView):
     claim: str = checked(EXAMPLE, check_length)  # a formula
     hypotheses: str = checked("", check_length)  # conditions between formulas, separated by ;
     rate: bool = False  # whether the formula hides a constant
-    seconds: int = checked(SECONDS[0], one_of, SECONDS)  # for all checks together
+    seconds: int = checked(SECONDS[0], check_seconds)  # for all checks together
 
 
 @dataclass(frozen=True, kw_only=True)

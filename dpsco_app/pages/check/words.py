@@ -1,5 +1,6 @@
 """What Check a claim says: its answer in one sentence, and the library's sentences on screen."""
 
+import math
 import re
 from functools import lru_cache
 
@@ -58,19 +59,26 @@ def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
     gravest = next(check for check in report.checks if check.verdict == report.verdict)
     is_without_run = report.verdict == "refuted" and gravest.name.startswith("Against")
     if is_without_run:
-        return "Refuted without a run: it passes a proven bound", screen_words(gravest.sentence)
+        return "Refuted without a run: it is below a proven lower bound", screen_words(
+            gravest.sentence
+        )
     return HEADLINES[report.verdict], f"{gravest.name}: {screen_words(gravest.sentence)}"
 
 
 def at_a_glance(claim: Claim) -> tuple[str, str]:
     """Return what is known of a claim at the scenario of the visit without running anything."""
     bound, base = claim.bound, claim.base
-    failures = bound.failures(class_setting(base))
+    setting = class_setting(base)
+    failures = bound.failures(setting)
     if failures:
         return "At your scenario the claim says nothing", screen_words(failures[0])
+    number = bound.value(setting)
+    if not 0 <= number < math.inf:
+        text = "undefined" if math.isnan(number) else number_text(number)
+        return "At your scenario the claim is no error", f"The formula is {text} there."
     nearest, distances = rival(bound, base), check_optimality(bound, base)
     ask = "Press Check to try it at many settings."
-    value = rounded(bound.value(class_setting(base)))
+    value = rounded(number)
     if nearest is not None and nearest.excess("upper") > 1 + ROUNDING:
         limit = f"{bound_name(nearest.slug)} is {rounded(nearest.value)} here"
         if claim.is_rate:

@@ -79,9 +79,27 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     assert "fails: 1000 and 5000" in below(page)
 
 
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [("log(-n)", "undefined"), ("1-n", "-999"), ("exp(n^n)", "∞")],
+    ids=str,
+)
+def test_a_formula_that_is_no_error_at_the_scenario_is_said_to_be_none(
+    formula: str, text: str
+) -> None:
+    answer = words.at_a_glance(claim(claim=formula))
+    assert answer == ("At your scenario the claim is no error", f"The formula is {text} there.")
+
+
+def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
+    for formula in ("0", "10^(-320)", "10^(-310)"):
+        answer, _ = words.at_a_glance(claim(claim=formula))
+        assert answer == "Refuted at your scenario: it is below a proven lower bound"
+
+
 def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
     page = press(open_check(claim="d/n"), "Check")
-    assert headline(page) == "Refuted without a run: it passes a proven bound"
+    assert headline(page) == "Refuted without a run: it is below a proven lower bound"
     assert "below the lower bound" in below(page)
     drawn = html(page)
     names = ("Hypotheses", "Against lower bounds", "Measured over claimed", "Slopes")
@@ -245,6 +263,8 @@ def test_a_section_shows_what_a_check_holds_and_no_markup_of_it() -> None:
     assert "<table" not in drawing.section(bare, dark=False)
 
 
-def test_a_view_is_refused_where_a_text_is_too_long() -> None:
+def test_a_view_is_refused_where_a_text_is_too_long_or_a_time_is_not_offered() -> None:
     with pytest.raises(InvalidInput, match="^claim must be at most 300 characters long"):
         View(claim="n" * 301).validate()
+    with pytest.raises(InvalidInput, match="^seconds must be one of 5, 20, 60, got seconds=7"):
+        View(seconds=7).validate()
