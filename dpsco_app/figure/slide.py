@@ -57,7 +57,8 @@ def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = 
         canvas = Canvas(figsize=(WIDTH, HEIGHT), facecolor=PAGE[dark])
         count = len(figure.panels)
         longest = max((len(text) for _, text in figure.y.ticks), default=0)
-        begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)  # inches left of the first panel
+        # The first panel begins where the numbers of its axis end.
+        begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)
         width = (WIDTH - begin - NAMES - GAP * (count - 1)) / count
         names = _names(figure)
         for i, panel in enumerate(figure.panels):

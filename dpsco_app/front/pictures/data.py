@@ -76,9 +76,9 @@ def data_html(study: Study, theme: Theme) -> str:
         return ""
     times = ratio_text(float(np.abs(values).max() / np.median(np.abs(values))))
     return _with_words(
-        "One number per person:",
+        "One coordinate:",
         "".join(_histogram(values, theme)),
-        f"the farthest of {number_text(len(values))} lies {times} times as far out as the median.",
+        f"the farthest lies {times} times as far as the median.",
     )
 
 
