@@ -18,9 +18,10 @@ from dpsco_app.pages.check import report as drawing
 from dpsco_app.pages.check import running, words
 from dpsco_app.pages.check.page import command
 from dpsco_app.pages.check.running import Task, check, kept_reports
-from dpsco_app.pages.check.state import EXAMPLE, STATE, Claim, View, claim_of, with_method
+from dpsco_app.pages.check.state import EXAMPLE, SECONDS, STATE, Claim, View, claim_of, with_method
 from dpsco_app.runs.turns import TURNS
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHODS, methods_for
 from dpsco_core.cli import referee as cli
 from dpsco_core.cli.main import _build_parser
@@ -50,6 +51,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _referee_without_time(*submitted: Any, **settings: Any) -> tuple[Report, ...]:
+    assert settings["limits"] is DASHBOARD and settings["seconds"] == SECONDS[0]
     return referee(*submitted, **(settings | {"seconds": 0.0}))
 
 
