@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.directions import walk_to_centre
 from dpsco_core.methods.mean.groups import (
     Search,
     allocated_groups,
+    allocated_scale,
     clipped_group_means,
     left_out,
     practical_length,
@@ -99,9 +100,7 @@ class NoisyDeepPoints:
         group = allocated_groups(rows.n, k, rng)
         sums = clipped_group_means(rows, group, k, own.radius)
         noisy = sums + self.noise.noise(k, rows.d, rng)
-        # They are sums over n // k, and the mean number of rows of a group is n/k: where these
-        # differ, that would lengthen every gradient.
-        noisy *= k * (rows.n // k) / rows.n
+        noisy *= allocated_scale(rows.n, k)
         point = walk_to_centre(noisy, self.search.left_out, self.search.steps, rng)
         return into_ball(point, own.bound)
 
