@@ -197,9 +197,9 @@ def test_the_cheapest_that_is_good_enough_is_taken() -> None:
 
     def take(share: float) -> int:
         return cheapest(
-            [*risks], risks.__getitem__, float, enough=lambda least: share * least, what="steps"
+            [*risks], risks.__getitem__, float, risk_limit=lambda least: share * least, what="steps"
         )
 
     assert [take(share) for share in (1.0, 1.05, 6.0)] == [3, 2, 1]
     with pytest.raises(NotApplicable):
-        cheapest([4], risks.__getitem__, float, enough=float, what="steps")
+        cheapest([4], risks.__getitem__, float, risk_limit=float, what="steps")

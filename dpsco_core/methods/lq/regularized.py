@@ -219,11 +219,15 @@ def theorem_parameters(
     steps, valid = scheduled(setting.n)
     if valid:
         return steps, published_regulariser(setting.n, steps, smoothness)
-    enough = next((2**k for k in range(2, 60) if 2**k > setting.n and scheduled(2**k)[1]), None)
+    fewest_records = next(
+        (2**k for k in range(2, 60) if 2**k > setting.n and scheduled(2**k)[1]), None
+    )
     raise NotApplicable(
         f"Theorem 7 holds for T < n and T >= 2 log2(n/T), and here T={steps} at n={setting.n}.",
-        nearest="set " + (f"n={enough}, or " if enough else "") + "tuning=practical",
-        changes=(("n", enough) if enough else ("tuning", "practical"),),
+        nearest="set "
+        + (f"n={fewest_records}, or " if fewest_records else "")
+        + "tuning=practical",
+        changes=(("n", fewest_records) if fewest_records else ("tuning", "practical"),),
     )
 
 
@@ -265,6 +269,6 @@ def practical_parameters(
     radius = setting.body.radius_in(space.exponent)
     time = math.sqrt(space.kappa * radius**2 / 2 / energy)
     smoothness = min(dual_constants(setting).smoothness, losses.smoothness)
-    wanted = STRETCH * time
-    steps = max(FEWEST_STEPS, math.ceil(min(smoothness * wanted, ENOUGH_STEPS)))
-    return steps, max(smoothness, steps / wanted), REGULARISED / time
+    target = STRETCH * time
+    steps = max(FEWEST_STEPS, math.ceil(min(smoothness * target, ENOUGH_STEPS)))
+    return steps, max(smoothness, steps / target), REGULARISED / time

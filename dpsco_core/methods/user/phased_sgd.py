@@ -102,7 +102,7 @@ class FilteredGroups(PhasesPlan):
             )
             averages = chain_averages(records.sample, w, chains, self.losses)
             mean = release_mean(
-                averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
+                averages, phase.filter, block, rng, fallback=w, label=f"mean of phase {i}"
             )
             if mean.halted:
                 return None

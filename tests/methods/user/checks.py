@@ -72,7 +72,7 @@ def check_noise() -> None:
     floor = count - scale * (math.log(1 / (2 * 0.005)) + math.log(1 / (2 * failure))) - 2
     std = f6_sensitivity(keep, count, floor) * note_multiplier(EPSILON - share, DELTA / 2)
     value = release_mean(
-        points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, last=np.zeros(d)
+        points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, fallback=np.zeros(d)
     )
     assert not value.halted
     check_normal(value.value, std)
@@ -176,7 +176,7 @@ def check_threshold_noise() -> None:
     rng = Counting(3)
     plan = single_test_plan(302, EPSILON, DELTA, keep=keep_of("B"))
     ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
-    release_mean(np.zeros((302, 2)), plan, ledger, rng, last=np.zeros(2))
+    release_mean(np.zeros((302, 2)), plan, ledger, rng, fallback=np.zeros(2))
     assert rng.calls == {"laplace": 1, "normal": 1}
 
 
@@ -187,7 +187,7 @@ def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
     values = np.full(runs, np.nan)
     for run in range(runs):
         ledger = Ledger(budget)
-        one = release_mean(points, plan, ledger, rng, last=np.zeros(points.shape[1]))
+        one = release_mean(points, plan, ledger, rng, fallback=np.zeros(points.shape[1]))
         if not one.halted:
             values[run] = one.value[0]
     return values

@@ -142,11 +142,11 @@ def test_phases_on_disjoint_users_each_have_the_whole_budget() -> None:
     keep = keep_of("B")
     for users, block in zip((1500, 1200, 700), ledger.disjoint(3), strict=True):
         plan = single_test_plan(users, EPSILON, DELTA, keep=keep)
-        release_mean(np.zeros((users, 2)), plan, block, rng, last=np.zeros(2))
+        release_mean(np.zeros((users, 2)), plan, block, rng, fallback=np.zeros(2))
         assert block.spent() == BUDGET
         assert ledger.spent() == BUDGET
         with pytest.raises(BudgetExceeded):
-            release_mean(np.zeros((users, 2)), plan, block, rng, last=np.zeros(2))
+            release_mean(np.zeros((users, 2)), plan, block, rng, fallback=np.zeros(2))
     assert len(ledger.entries) == 6
 
 
@@ -231,12 +231,12 @@ def test_concentrated_points_pass_and_scattered_ones_halt_with_the_last_point() 
     halts = 0
     for _ in range(300):
         close = rng.normal(size=(302, 2)) * 0.05
-        halts += release_mean(close, plan, Ledger(BUDGET), rng, last=last).halted
+        halts += release_mean(close, plan, Ledger(BUDGET), rng, fallback=last).halted
     assert halts <= 10  # Bin(300, 0.005) is above 10 with probability 1e-6
     scattered = rng.choice([-1.0, 1.0], size=(302, 2)) * 10
     for _ in range(50):
         ledger = Ledger(BUDGET)
-        release = release_mean(scattered, plan, ledger, rng, last=last)
+        release = release_mean(scattered, plan, ledger, rng, fallback=last)
         assert release.halted and (release.value == last).all()
         assert ledger.spent() == BUDGET, "a halt is an output, and costs what a release does"
 
@@ -289,7 +289,9 @@ def test_broken_users_change_no_outcome_but_their_own(form: str, inclusion: str)
     values = []
     for bad in (np.nan, np.inf, 1e300, 1e9, 77.0):
         x[17] = bad
-        release = release_mean(x, plan, Ledger(BUDGET), np.random.default_rng(4), last=np.zeros(2))
+        release = release_mean(
+            x, plan, Ledger(BUDGET), np.random.default_rng(4), fallback=np.zeros(2)
+        )
         assert not release.halted
         values.append(release.value)
     assert all((value == values[0]).all() for value in values)
@@ -388,5 +390,5 @@ def test_tuning_and_points_are_checked() -> None:
     plan = single_test_plan(302, EPSILON, DELTA, keep=keep_of("B"))
     with pytest.raises(InvalidInput, match="points must be 302 rows, got points=301"):
         release_mean(
-            np.zeros((301, 1)), plan, Ledger(BUDGET), np.random.default_rng(0), last=np.zeros(1)
+            np.zeros((301, 1)), plan, Ledger(BUDGET), np.random.default_rng(0), fallback=np.zeros(1)
         )
