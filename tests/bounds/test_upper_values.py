@@ -399,13 +399,13 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
         variance_trace=float(d),
         mean_gradient_bound=1.0,
     )
-    where = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
+    setting = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
-    assert bound.value(where) == pytest.approx(expected, rel=1e-3)
+    assert bound.value(setting) == pytest.approx(expected, rel=1e-3)
     # Where it says nothing the method does not look.
-    assert bool(bound.failures(where)) == (2 * k + crowd > 0.85 * n)
-    assert bound.failures(replace(where, d=16)) and bound.failures(replace(where, n=1))
-    far = replace(where, constants=replace(constants, mean_gradient_bound=50.0))
+    assert bool(bound.failures(setting)) == (2 * k + crowd > 0.85 * n)
+    assert bound.failures(replace(setting, d=16)) and bound.failures(replace(setting, n=1))
+    far = replace(setting, constants=replace(constants, mean_gradient_bound=50.0))
     assert "without a centre" in bound.failures(far)[0]
 
 

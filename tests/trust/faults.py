@@ -28,7 +28,7 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework import faults as framework_faults
 from tests.methods.mean import faults as mean_faults
-from tests.methods.mean.faults import everywhere, in_order
+from tests.methods.mean.faults import in_order, patch_everywhere
 from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
@@ -243,4 +243,4 @@ def split_reused(patch: Patch, case: Case) -> None:
     """What the ledger counts as disjoint records are the same ones."""
     for split in method_class(case.slug).stage.splits:
         honest = pkgutil.resolve_name(split.function)
-        everywhere(patch, split.function, REUSED[split.told](honest))
+        patch_everywhere(patch, split.function, REUSED[split.told](honest))

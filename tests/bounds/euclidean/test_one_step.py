@@ -127,11 +127,11 @@ def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> N
     problem = Linear(
         distribution=StudentT(d=d, moment_order=p, offset=0.4), radius=1.0, geometry=geometry
     )
-    where, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
+    setting, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
     mean_row = bound("upper.mean.clipped-below-two")
-    noise = mean_row.terms(where)["privacy noise"] / math.sqrt(d)
+    noise = mean_row.terms(setting)["privacy noise"] / math.sqrt(d)
     radius = noise * n * math.sqrt(rho / 2)
-    step, risks = body.reach / mean_row.value(where), []
+    step, risks = body.reach / mean_row.value(setting), []
     for _ in range(400):
         records = -problem.distribution.sample(n, rng).x
         lengths = np.linalg.norm(records, axis=1, keepdims=True)
@@ -139,8 +139,8 @@ def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> N
         answer = body.project(body.centre - step * (mean + noise * rng.standard_normal(d)))
         risks.append(problem.excess_risk(answer).value)
     row = bound("upper.sco.one-step-clipped-below-two")
-    assert not row.failures(where) and not row.refusal(where)
-    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(where)
+    assert not row.failures(setting) and not row.refusal(setting)
+    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(setting)
 
 
 @second_implementation_of(

@@ -52,14 +52,14 @@ def make_setting(
     return replace(made.setting(n, budget), law=own)
 
 
-def floor(at: Setting, kind: str = "") -> float:
+def floor(setting: Setting, kind: str = "") -> float:
     """Return the floor on the mean error in the notion of the budget; `kind` may be ``"near-"``."""
-    return bound(f"lower.mean.floor-{kind}{SHORT[type(at.budget)]}").value(at)
+    return bound(f"lower.mean.floor-{kind}{SHORT[type(setting.budget)]}").value(setting)
 
 
-def shifts(at: Setting) -> Shifts:
-    assert at.law is not None
-    shift_law = at.law.shifts
+def shifts(setting: Setting) -> Shifts:
+    assert setting.law is not None
+    shift_law = setting.law.shifts
     assert shift_law is not None
     return shift_law
 

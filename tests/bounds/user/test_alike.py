@@ -29,18 +29,18 @@ REVIEWED = Path(__file__).with_name("alike.txt").read_text(encoding="utf-8").spl
 
 @each("row", BOUNDS, ids=lambda row: row.card.slug)
 def test_every_bound_has_its_reason_or_refuses_items_that_are_alike(row: Bound) -> None:
-    at = POINT.setting
+    setting = POINT.setting
     if row.card.slug in REVIEWED:
         assert row.card.alike_items.endswith(".")
-        assert not row.why_void(at) and row.value(at) > 0
+        assert not row.why_void(setting) and row.value(setting) > 0
         return
     assert not row.card.alike_items
     sentence = (
         "The proof of this bound takes the items of a user as independent, and here they have "
         "alike=0.2 of their variance in common."
     )
-    assert row.failures(at) == (sentence,) == (row.refusal(at),)
-    assert row.value(at) == (math.inf if row.card.kind == "upper" else 0.0)
+    assert row.failures(setting) == (sentence,) == (row.refusal(setting),)
+    assert row.value(setting) == (math.inf if row.card.kind == "upper" else 0.0)
     assert math.isnan(evaluate(POINT, row).value)
     # Of one item a user no such sentence is said.
     assert not row.why_void(replace(POINT, m=1).setting)

@@ -25,35 +25,35 @@ def diagonal(n, m, smoothness=1.0):
     ],
 )
 def test_the_orientation_values(n, m, d, smooth, non_smooth, asi_liu, bassily_sun):
-    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    assert counts.smooth(at, printed=True) == pytest.approx(smooth, rel=1e-4)
-    assert counts.non_smooth(at, printed=True) == pytest.approx(non_smooth, rel=1e-4)
-    assert counts.asi_liu(at) == pytest.approx(asi_liu, rel=1e-4)
-    assert counts.bassily_sun(at) == pytest.approx(bassily_sun, rel=1e-4)
+    case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert counts.smooth(case, printed=True) == pytest.approx(smooth, rel=1e-4)
+    assert counts.non_smooth(case, printed=True) == pytest.approx(non_smooth, rel=1e-4)
+    assert counts.asi_liu(case) == pytest.approx(asi_liu, rel=1e-4)
+    assert counts.bassily_sun(case) == pytest.approx(bassily_sun, rel=1e-4)
 
 
 def test_the_closed_forms_are_what_steps_times_batches_add_up_to():
     # T = sqrt(beta/lambda), K = n epsilon/sqrt(T) + 1/epsilon, at the larger term of lambda.
     for d, epsilon in ((1, 1.0), (10**8, 0.3), (10**5, 2.0)):
-        at = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
-        terms = (1 / math.sqrt(at.total), math.sqrt(d) / (epsilon * at.n * math.sqrt(at.m)))
-        steps = math.sqrt(at.smoothness / max(terms))
-        total = at.m * steps * (at.n * epsilon / math.sqrt(steps) + 1 / epsilon)
-        assert counts.smooth(at) - at.total == pytest.approx(total)
-        assert counts.smooth(at) < counts.smooth(at, printed=True)
-        ratio = math.sqrt(at.smoothness / printed_regulariser(at)) / steps
+        case = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
+        terms = (1 / math.sqrt(case.total), math.sqrt(d) / (epsilon * case.n * math.sqrt(case.m)))
+        steps = math.sqrt(case.smoothness / max(terms))
+        total = case.m * steps * (case.n * epsilon / math.sqrt(steps) + 1 / epsilon)
+        assert counts.smooth(case) - case.total == pytest.approx(total)
+        assert counts.smooth(case) < counts.smooth(case, printed=True)
+        ratio = math.sqrt(case.smoothness / printed_regulariser(case)) / steps
         assert 1 / math.sqrt(2) <= ratio <= 1
 
 
 def test_the_non_smooth_count_has_a_term_that_the_theorem_drops():
-    at = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
-    steps = at.n**0.75 * math.sqrt(at.m * at.epsilon)  # without logarithms
-    total = at.m * (at.n * at.epsilon * math.sqrt(steps) + steps / at.epsilon)
-    assert counts.non_smooth(at) - at.total == pytest.approx(total)
-    assert counts.non_smooth(at) > counts.non_smooth(at, printed=True)
-    few = replace(at, m=10)
+    case = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
+    steps = case.n**0.75 * math.sqrt(case.m * case.epsilon)  # without logarithms
+    total = case.m * (case.n * case.epsilon * math.sqrt(steps) + steps / case.epsilon)
+    assert counts.non_smooth(case) - case.total == pytest.approx(total)
+    assert counts.non_smooth(case) > counts.non_smooth(case, printed=True)
+    few = replace(case, m=10)
     assert counts.non_smooth(few) < counts.non_smooth(few, printed=True)
-    assert few.m < few.n**2.5 * few.epsilon**3 < at.m
+    assert few.m < few.n**2.5 * few.epsilon**3 < case.m
 
 
 def test_the_slopes_on_the_diagonal():
@@ -102,11 +102,11 @@ def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
 
 
 def test_algorithm_1_looks_at_every_item_at_most_once():
-    at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    exact = printed_sgd(at, 0.1).gradients
-    q, phases = 0.1, phase_count(at.n)  # before rounding
-    assert exact == pytest.approx(at.total * 2**-q * (1 - 2 ** (-q * phases)))
-    assert exact < counts.single_pass(at)
+    case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    exact = printed_sgd(case, 0.1).gradients
+    q, phases = 0.1, phase_count(case.n)  # before rounding
+    assert exact == pytest.approx(case.total * 2**-q * (1 - 2 ** (-q * phases)))
+    assert exact < counts.single_pass(case)
 
 
 def row(slug):

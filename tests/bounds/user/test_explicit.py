@@ -173,16 +173,16 @@ def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
 
 @pytest.mark.parametrize("risk", ALL)
 def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_its_units(risk):
-    at = replace(AT, m=10**4)
-    here = risk(at, distance=0.5).value
-    assert risk(at.with_users(10**5), distance=0.5).value < here
-    assert risk(replace(at, epsilon=4.0), distance=0.5).value < here
-    assert here < risk(replace(at, d=50), distance=0.5).value
-    assert here < risk(at, distance=1.0).value == risk(at).value
+    case = replace(AT, m=10**4)
+    here = risk(case, distance=0.5).value
+    assert risk(case.with_users(10**5), distance=0.5).value < here
+    assert risk(replace(case, epsilon=4.0), distance=0.5).value < here
+    assert here < risk(replace(case, d=50), distance=0.5).value
+    assert here < risk(case, distance=1.0).value == risk(case).value
     # L and R twice as large with the smoothness that keeps beta R/L: four times the risk.
-    scaled = risk(replace(at, lipschitz=2.0, diameter=2.0), distance=1.0).value
+    scaled = risk(replace(case, lipschitz=2.0, diameter=2.0), distance=1.0).value
     assert scaled == pytest.approx(4 * here)
-    assert here > sum(optimal(at)) / 2
+    assert here > sum(optimal(case)) / 2
 
 
 def test_only_the_filters_gain_from_more_items_a_user():

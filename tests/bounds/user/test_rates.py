@@ -40,10 +40,10 @@ def slope(value, name, factor=4):
     ],
 )
 def test_the_orientation_values(n, m, d, optimal, linear, group):
-    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
-    assert sum(user_rates.optimal(at)) == pytest.approx(optimal, rel=5e-5)
-    assert sum(user_rates.linear_time(at)) == pytest.approx(linear, rel=5e-5)
-    assert sum(user_rates.group_privacy(at)) == pytest.approx(group, rel=5e-5)
+    case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
+    assert sum(user_rates.optimal(case)) == pytest.approx(optimal, rel=5e-5)
+    assert sum(user_rates.linear_time(case)) == pytest.approx(linear, rel=5e-5)
+    assert sum(user_rates.group_privacy(case)) == pytest.approx(group, rel=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -94,16 +94,16 @@ def test_with_one_item_a_user_is_an_item():
 
 
 def test_the_linear_time_rate_beats_group_privacy_from_more_items_than_users_on():
-    at = UserLevel(n=50, m=1, d=20, epsilon=0.7, delta=1e-6)
+    case = UserLevel(n=50, m=1, d=20, epsilon=0.7, delta=1e-6)
     private = [
         (user_rates.linear_time(there)[1] < user_rates.group_privacy(there)[1])
-        for there in (replace(at, m=m) for m in (1, 25, 49, 51, 52, 1000))
+        for there in (replace(case, m=m) for m in (1, 25, 49, 51, 52, 1000))
     ]
     assert private == [False, False, False, True, True, True]
     assert linear_time_pays_from(50) == 51
     # Up to there, and for epsilon up to 1, both terms of the naive bound are no larger.
     for m in (1, 10, 50):
-        there = replace(at, m=m)
+        there = replace(case, m=m)
         naive, ours = user_rates.group_privacy(there), user_rates.linear_time(there)
         assert naive[0] <= ours[0] and naive[1] <= ours[1] * (1 + 1e-12)
 
@@ -143,7 +143,7 @@ def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
 
 
 def intermediate(
-    at: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
+    case: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
 ) -> tuple[float, float, float, float, float]:
     r"""(18) of the proof of Theorem C.3, before :math:`\lambda` is chosen.
 
@@ -157,7 +157,7 @@ def intermediate(
 
     Parameters
     ----------
-    at : UserLevel
+    case : UserLevel
     regulariser : float
         :math:`\lambda`, positive.
     tau : float, optional
@@ -165,28 +165,30 @@ def intermediate(
     printed : bool
     """
     require(regulariser > 0, "regulariser", "positive", regulariser)
-    radius = printed_radius(at) if tau is None else tau
-    noise = (math.sqrt(at.d * at.log_delta) * radius / (at.epsilon * at.n)) ** 2 / regulariser
+    radius = printed_radius(case) if tau is None else tau
+    noise = (
+        math.sqrt(case.d * case.log_delta) * radius / (case.epsilon * case.n)
+    ) ** 2 / regulariser
     return (
-        quoted.quoted_lower(at)[1],
-        at.lipschitz**2 / (regulariser * at.total),
-        noise * at.lipschitz**2 if printed else noise,
-        regulariser * at.diameter**2,
-        2 * at.unit / at.total,
+        quoted.quoted_lower(case)[1],
+        case.lipschitz**2 / (regulariser * case.total),
+        noise * case.lipschitz**2 if printed else noise,
+        regulariser * case.diameter**2,
+        2 * case.unit / case.total,
     )
 
 
 def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
-    at = replace(AT, lipschitz=3.0, diameter=2.0)
-    tau = at.lipschitz / math.sqrt(at.m)
-    terms = intermediate(at, printed_regulariser(at), tau)
-    assert sum(terms[:4]) <= 3 * at.log_delta * sum(user_rates.optimal(at, logs=False))
-    assert terms[3] == pytest.approx(at.diameter**2 * printed_regulariser(at))
+    case = replace(AT, lipschitz=3.0, diameter=2.0)
+    tau = case.lipschitz / math.sqrt(case.m)
+    terms = intermediate(case, printed_regulariser(case), tau)
+    assert sum(terms[:4]) <= 3 * case.log_delta * sum(user_rates.optimal(case, logs=False))
+    assert terms[3] == pytest.approx(case.diameter**2 * printed_regulariser(case))
     # All terms are risks: doubling L and R together with lambda's unit scales them alike.
-    twice = replace(at, lipschitz=2 * at.lipschitz, diameter=2 * at.diameter)
+    twice = replace(case, lipschitz=2 * case.lipschitz, diameter=2 * case.diameter)
     more = intermediate(twice, printed_regulariser(twice), 2 * tau)
     assert more == pytest.approx([4 * term for term in terms])
-    printed = intermediate(at, printed_regulariser(at), tau, printed=True)
+    printed = intermediate(case, printed_regulariser(case), tau, printed=True)
     assert printed[2] == pytest.approx(9 * terms[2])
     assert [printed[k] for k in (0, 1, 3, 4)] == [terms[k] for k in (0, 1, 3, 4)]
 

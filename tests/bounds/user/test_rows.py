@@ -131,12 +131,12 @@ def test_the_orientation_values_of_the_comparison():
     ],
 )
 def test_explicit_rows_start_at_the_centre(slug, risk):
-    at = users(20_000)
+    setting = users(20_000)
     row = ROWS[f"upper.user.{slug}-explicit"]
-    assert tuple(row.terms(at)) == TERMS
-    expected = risk(user_level(at), distance=at.constants.diameter / 2)
-    assert row.value(at) == pytest.approx(expected.value, rel=1e-12)
-    assert row.value(at) < risk(user_level(at)).value
+    assert tuple(row.terms(setting)) == TERMS
+    expected = risk(user_level(setting), distance=setting.constants.diameter / 2)
+    assert row.value(setting) == pytest.approx(expected.value, rel=1e-12)
+    assert row.value(setting) < risk(user_level(setting)).value
 
 
 def test_gaussian_releases_meet_a_concentrated_budget_too():
@@ -231,12 +231,12 @@ def test_counts_quoted_for_as_many_users_as_dimensions_hold_there():
 
 @pytest.mark.parametrize("n", [2, 7, 10**4, 10**7])
 def test_the_best_decay_of_the_users_is_the_best(n):
-    at = user_level(users(n))
+    case = user_level(users(n))
     tried = []
     for k in range(1, 400):
         q = k / 400
         share = 1 - 2**-q
-        tried.append(users_condition(at, q)[0] * share)
+        tried.append(users_condition(case, q)[0] * share)
     assert max(tried) <= best_share(n) * (1 + 1e-9)
     assert best_share(n) <= max(tried) * 1.01
 
@@ -301,19 +301,19 @@ def items(at, source):
 @pytest.mark.parametrize("count", [4, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", RISKS, **ids)
 def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_epsilon(bound, count):
-    for i, at in enumerate(random_settings(count, 41, ("approx",))):
-        at = items(at, i)
-        value = bound.value(at)
-        c = at.constants
+    for i, setting in enumerate(random_settings(count, 41, ("approx",))):
+        setting = items(setting, i)
+        value = bound.value(setting)
+        c = setting.constants
         wide = with_constants(
-            at,
+            setting,
             diameter=1.7 * c.diameter,
             sample_smoothness=c.sample_smoothness / 1.7,
             sample_strong_convexity=c.sample_strong_convexity / 1.7,
         )
         assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-6)
-        more = replace(at, budget=replace(at.budget, epsilon=2 * at.budget.epsilon))
-        for changed in (replace(at, n=4 * at.n), replace(at, m=4 * at.m), more):
+        more = replace(setting, budget=replace(setting.budget, epsilon=2 * setting.budget.epsilon))
+        for changed in (replace(setting, n=4 * setting.n), replace(setting, m=4 * setting.m), more):
             # The schedules of explicit bounds are searched on a grid that moves with them.
             slack = 1.05 if bound.card.constant == "explicit" else 1 + 1e-9
             assert bound.value(changed) <= value * slack or math.isinf(value)
@@ -321,19 +321,19 @@ def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_eps
 
 @each("bound", COUNTS, **ids)
 def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
-    for i, at in enumerate(random_settings(8, 42, ("approx",))):
-        at = items(at, i)
-        c = at.constants
+    for i, setting in enumerate(random_settings(8, 42, ("approx",))):
+        setting = items(setting, i)
+        c = setting.constants
         steep = with_constants(
-            at,
+            setting,
             lipschitz=2.3 * c.lipschitz,
             sample_smoothness=2.3 * c.sample_smoothness,
             sample_strong_convexity=2.3 * c.sample_strong_convexity,
         )
-        assert bound.value(steep) == pytest.approx(bound.value(at), rel=1e-9)
-        assert bound.value(replace(at, m=3 * at.m)) >= 2.9 * bound.value(at)
+        assert bound.value(steep) == pytest.approx(bound.value(setting), rel=1e-9)
+        assert bound.value(replace(setting, m=3 * setting.m)) >= 2.9 * bound.value(setting)
         if bound.card.method:  # printed by prior work otherwise
-            assert bound.value(at) >= at.n * at.m
+            assert bound.value(setting) >= setting.n * setting.m
 
 
 def test_the_lower_rate_is_cut_at_what_every_point_achieves():
@@ -341,13 +341,13 @@ def test_the_lower_rate_is_cut_at_what_every_point_achieves():
     assert ROWS["lower.user.rate"].value(tiny) == pytest.approx(6.0)
     strong = ROWS["lower.user.strong-rate"].value(tiny)
     assert strong == pytest.approx(2.0**2 / 2)
-    for i, at in enumerate(random_settings(40, 43, ("approx",))):
-        at = items(at, i)
-        c = at.constants
-        value = ROWS["lower.user.rate"].value(at)
+    for i, setting in enumerate(random_settings(40, 43, ("approx",))):
+        setting = items(setting, i)
+        c = setting.constants
+        value = ROWS["lower.user.rate"].value(setting)
         assert value <= c.lipschitz * c.diameter * (1 + 1e-12)
         for slug in ("accelerated", "group-privacy"):
-            assert value <= ROWS[f"upper.user.{slug}"].value(at) * (1 + 1e-12)
+            assert value <= ROWS[f"upper.user.{slug}"].value(setting) * (1 + 1e-12)
 
 
 # ---- item level, where users have several items

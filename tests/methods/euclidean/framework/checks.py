@@ -42,13 +42,13 @@ def with_steps(method: Any, steps: int) -> Any:
     return replace(method, descent=Descent(steps=steps, step_size=0.1))
 
 
-def check_ledger(method: Any, where: Setting, sample: Any) -> None:
+def check_ledger(method: Any, setting: Setting, sample: Any) -> None:
     """T entries of the same share; together the budget, or what a paper leaves of it."""
     try:
-        result, ledger = run(method, where, sample)
+        result, ledger = run(method, setting, sample)
     except BudgetExceeded as error:
         raise AssertionError("more than the budget") from error
-    steps, rho = int(result.diagnostics["steps"]), total_rho(method, where.budget)
+    steps, rho = int(result.diagnostics["steps"]), total_rho(method, setting.budget)
     strong = isinstance(method, StrongCoordinatewiseDescent)
     whole = strong and method.calibration == "tight"
     share = rho if whole else rho / steps
@@ -56,7 +56,7 @@ def check_ledger(method: Any, where: Setting, sample: Any) -> None:
         assert entry.mechanism == "gaussian"
         assert math.isclose(entry.rho, share, rel_tol=1e-15)
         assert entry.part == ((1, t) if strong else None)
-    spent, budget = ledger.spent(), where.budget
+    spent, budget = ledger.spent(), setting.budget
     total = share if strong else rho
     if isinstance(budget, ZCDP):
         assert spent == ZCDP(rho=total)
@@ -69,14 +69,14 @@ def check_ledger(method: Any, where: Setting, sample: Any) -> None:
         assert spent.epsilon < budget.epsilon
 
 
-def check_noise(method: Any, where: Setting, sample: Any, seed: int = 0) -> None:
+def check_noise(method: Any, setting: Setting, sample: Any, seed: int = 0) -> None:
     """Chi-square: 8,000 draws put 5 % too little noise at 6 standard deviations."""
-    one, rng, noise = with_steps(method, 4), np.random.default_rng(seed), np.empty(0)
+    stepped, rng, noise = with_steps(method, 4), np.random.default_rng(seed), np.empty(0)
     while noise.size < 8000:
-        _, ledger = run(one, where, sample, rng)
-        drawn = [(b - a).ravel() for a, b in zip(ledger.exact, ledger.noisy, strict=True)]
-        noise = np.concatenate([noise, *drawn])
-    scale = step_noise(one, where)
+        _, ledger = run(stepped, setting, sample, rng)
+        noise_parts = [(b - a).ravel() for a, b in zip(ledger.exact, ledger.noisy, strict=True)]
+        noise = np.concatenate([noise, *noise_parts])
+    scale = step_noise(stepped, setting)
     assert math.isclose(ledger.entries[0].noise, scale, rel_tol=1e-9), "the ledger's own scale"
     law, total = stats.chi2(noise.size), float(np.square(noise / scale).sum())
     chance = 2 * min(law.cdf(total), law.sf(total))
@@ -92,41 +92,45 @@ def noise_of(ledger: Recorder) -> Array:
     return np.concatenate([((b - a) / s).ravel() for a, b, s in parts])
 
 
-def check_noise_is_fresh(method: Any, where: Setting, sample: Any, other: Any) -> None:
+def check_noise_is_fresh(method: Any, setting: Setting, sample: Any, other_sample: Any) -> None:
     """A generator adds the same noise to any data; no two steps and no two generators do."""
-    first, same, second = (
-        noise_of(run(method, where, data, seed)[1])
-        for data, seed in ((sample, 1), (other, 1), (sample, 2))
+    noise, repeated_noise, fresh_noise = (
+        noise_of(run(method, setting, data, seed)[1])
+        for data, seed in ((sample, 1), (other_sample, 1), (sample, 2))
     )
-    np.testing.assert_allclose(first, same, atol=1e-6)
-    assert not np.any(np.abs(first - second) < 1e-12), "fresh noise for every generator"
-    assert np.diff(np.sort(first)).min(initial=1.0) > 1e-14, "fresh noise for every step"
+    np.testing.assert_allclose(noise, repeated_noise, atol=1e-6)
+    assert not np.any(np.abs(noise - fresh_noise) < 1e-12), "fresh noise for every generator"
+    assert np.diff(np.sort(noise)).min(initial=1.0) > 1e-14, "fresh noise for every step"
 
 
-def check_nothing_else_is_read(method: Any, where: Setting, sample: Any, other: Any) -> None:
+def check_nothing_else_is_read(
+    method: Any, setting: Setting, sample: Any, other_sample: Any
+) -> None:
     """Where the releases say nothing, the whole result is the same for quite different data.
 
     So starts, radii, steps, averages and what is reported do not look at a record.
     """
-    before = method.plan(where)
-    runs = [run(method, where, data, seed=4, blind=True) for data in (sample, other)]
-    (one, first), (two, second) = runs
-    assert first.entries == second.entries
-    assert one.diagnostics == two.diagnostics
-    assert one.notes == two.notes
-    assert method.plan(where) == before
-    np.testing.assert_array_equal(one.value, two.value)
-    np.testing.assert_array_equal(one.iterates, two.iterates)
-    scale = step_noise(method, where)
-    assert math.isclose(first.entries[0].noise, scale, rel_tol=1e-9), "that of the plan"
+    plan = method.plan(setting)
+    runs = [run(method, setting, data, seed=4, blind=True) for data in (sample, other_sample)]
+    (result, ledger), (other_result, other_ledger) = runs
+    assert ledger.entries == other_ledger.entries
+    assert result.diagnostics == other_result.diagnostics
+    assert result.notes == other_result.notes
+    assert method.plan(setting) == plan
+    np.testing.assert_array_equal(result.value, other_result.value)
+    np.testing.assert_array_equal(result.iterates, other_result.iterates)
+    scale = step_noise(method, setting)
+    assert math.isclose(ledger.entries[0].noise, scale, rel_tol=1e-9), "that of the plan"
 
 
-def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: int = 0) -> Recorder:
+def statistics(
+    method: Any, setting: Setting, sample: Any, points: Array, seed: int = 0
+) -> Recorder:
     """The exact statistic of every step, at the given points, whatever is released."""
-    ledger = Recorder(where.budget)
+    ledger = Recorder(setting.budget)
     with visiting(points):
         try:
-            method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
+            method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
         except InvalidInput as error:  # the ledger refuses a statistic that is not finite
             raise AssertionError(f"a record reached the ledger: {error}") from error
     return ledger
@@ -134,37 +138,41 @@ def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: in
 
 def check_neighbours(
     method: Any,
-    where: Setting,
+    setting: Setting,
     sample: Any,
-    other: Any,
+    neighbour: Any,
     points: Array,
     *,
     attained: bool = False,
 ) -> None:
     """No step's statistic moves further than its entry says, whatever points are queried."""
-    first = statistics(method, where, sample, points)
-    second = statistics(method, where, other, points)
-    assert first.entries == second.entries
-    moved = []
-    for entry, a, b in zip(first.entries, first.exact, second.exact, strict=True):
+    recorder = statistics(method, setting, sample, points)
+    neighbour_recorder = statistics(method, setting, neighbour, points)
+    assert recorder.entries == neighbour_recorder.entries
+    distances = []
+    for entry, a, b in zip(recorder.entries, recorder.exact, neighbour_recorder.exact, strict=True):
         gap = a - b
         size = float(np.abs(gap).max())
-        moved.append(size * float(np.linalg.norm(gap / size)) if size > 0 else 0.0)
+        distances.append(size * float(np.linalg.norm(gap / size)) if size > 0 else 0.0)
         # Sums of n clipped records are rounded by a relative n 2^-53 at most.
-        assert moved[-1] <= entry.sensitivity * (1 + 1e-9), f"{moved[-1]} > {entry.sensitivity}"
+        assert distances[-1] <= entry.sensitivity * (1 + 1e-9), (
+            f"{distances[-1]} > {entry.sensitivity}"
+        )
         if isinstance(method, IterativeDescent):
             assert np.sum(np.any(gap != 0, axis=1)) <= 1, "a record is in one group"
     if isinstance(method, StrongCoordinatewiseDescent):
-        assert np.count_nonzero(moved) <= 1, "a record is in one block"
+        assert np.count_nonzero(distances) <= 1, "a record is in one block"
     if attained:
-        assert max(moved) >= first.entries[0].sensitivity * (1 - 1e-6), "it is attained"
+        assert max(distances) >= recorder.entries[0].sensitivity * (1 - 1e-6), "it is attained"
 
 
-def check_worst_neighbours(method: Any, where: Setting, sample: Any, points: Array) -> None:
+def check_worst_neighbours(method: Any, setting: Setting, sample: Any, points: Array) -> None:
     """Every record of the list replaces, and is replaced by, an ordinary one and its successor."""
-    i = where.n // 2
-    for (old, before), (new, after) in zip(RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True):
-        one = replaced(sample, i, adversarial(old, where.d), before)
-        two = replaced(sample, i, adversarial(new, where.d), after)
-        check_neighbours(method, where, one, two, points)
-        check_neighbours(method, where, one, sample, points)
+    i = setting.n // 2
+    for (old, old_target), (new, new_target) in zip(
+        RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True
+    ):
+        old_sample = replaced(sample, i, adversarial(old, setting.d), old_target)
+        new_sample = replaced(sample, i, adversarial(new, setting.d), new_target)
+        check_neighbours(method, setting, old_sample, new_sample, points)
+        check_neighbours(method, setting, old_sample, sample, points)

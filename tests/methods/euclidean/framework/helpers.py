@@ -101,8 +101,8 @@ class Recorder(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
-        given = np.zeros_like(value) if self.blind else value
-        released = super().release(mechanism, given, rng, label=label)
+        shown_value = np.zeros_like(value) if self.blind else value
+        released = super().release(mechanism, shown_value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
         return released
@@ -112,27 +112,27 @@ class Recorder(Ledger):
         return tuple(
             Recorder(
                 self.budget,
-                _parent=one._parent,
-                _part=one._part,
+                _parent=block._parent,
+                _part=block._part,
                 blind=self.blind,
                 exact=self.exact,
                 noisy=self.noisy,
             )
-            for one in super().disjoint(blocks)
+            for block in super().disjoint(blocks)
         )
 
 
 def run(
     method: Any,
-    where: Setting,
+    setting: Setting,
     sample: Any,
     seed: int | np.random.Generator = 0,
     *,
     blind: bool = False,
 ) -> tuple[Any, Recorder]:
     """Run a method; every step must be one release through the ledger, and the result finite."""
-    ledger = Recorder(where.budget, blind=blind)
-    result = method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
+    ledger = Recorder(setting.budget, blind=blind)
+    result = method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
     assert result.ledger is ledger
     assert len(ledger.entries) == len(ledger.exact) == result.diagnostics["steps"]
     assert np.isfinite(result.value).all()
@@ -193,11 +193,11 @@ def total_rho(method: Any, budget: Budget) -> float:
     return zcdp_rho(budget.epsilon, budget.delta, "paper")
 
 
-def step_noise(method: Any, where: Setting) -> float:
+def step_noise(method: Any, setting: Setting) -> float:
     """The standard deviation of a step's noise by the formulas of docs/theory."""
-    plan = method.plan(where)
-    steps, d, oracle = plan.descent.steps, where.d, plan.statistic
-    rho, n = total_rho(method, where.budget) / steps, where.n
+    plan = method.plan(setting)
+    steps, d, oracle = plan.descent.steps, setting.d, plan.statistic
+    rho, n = total_rho(method, setting.budget) / steps, setting.n
     if isinstance(method, ClippedDescent):  # 2R^2 T/(rho n^2)
         return math.sqrt(2 * oracle.radius**2 / (rho * n**2))
     if isinstance(method, IterativeDescent):

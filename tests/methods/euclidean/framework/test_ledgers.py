@@ -41,7 +41,11 @@ from tests.methods.euclidean.framework.helpers import (
 CASES = [(method, problem) for method in VARIANTS for problem in problems_for(method)]
 IDS = [f"{method}-{type(problem).__name__}" for method, problem in CASES]
 BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
-OTHERS: tuple[Budget, ...] = (ZCDP(rho=1e-3), ZCDP(rho=30.0), ApproxDP(epsilon=0.2, delta=1e-9))
+SMALL_AND_LARGE: tuple[Budget, ...] = (
+    ZCDP(rho=1e-3),
+    ZCDP(rho=30.0),
+    ApproxDP(epsilon=0.2, delta=1e-9),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +63,7 @@ def test_the_steps_spend_the_budget_to_the_last_bit(
     check_ledger(method, problem.setting(n, budget), problem.sample(n, np.random.default_rng(0)))
 
 
-@pytest.mark.parametrize("budget", OTHERS, ids=str)
+@pytest.mark.parametrize("budget", SMALL_AND_LARGE, ids=str)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_and_so_they_do_at_other_budgets(family: Any, budget: Budget) -> None:
     problem = quadratic()
@@ -83,12 +87,12 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
 def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, steps: int) -> None:
     """A tight step has all of rho on its own block; a printed one rho/T, of which one counts."""
     problem = quadratic()
-    where, sample = (
+    setting, sample = (
         problem.setting(100, CONCENTRATED),
         problem.sample(100, np.random.default_rng(0)),
     )
     method = StrongCoordinatewiseDescent(steps=steps, calibration=calibration)
-    _, ledger = run(method, where, sample)
+    _, ledger = run(method, setting, sample)
     share = 0.5 if calibration == "tight" else 0.5 / steps
     assert [e.rho for e in ledger.entries] == [share] * steps
     assert [e.part for e in ledger.entries] == [(1, t) for t in range(steps)]
@@ -98,8 +102,8 @@ def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, 
 @each("method", VARIANTS, ids=str)
 def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method: Any) -> None:
     problem, n = quadratic(), records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    _, ledger = run(method, where, sample)
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    _, ledger = run(method, setting, sample)
     strong = isinstance(method, StrongCoordinatewiseDescent) and method.calibration == "paper"
     if strong:  # it leaves what its proof does not need
         return
@@ -109,7 +113,7 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
         )
     smaller = Ledger(ZCDP(rho=0.49))
     with pytest.raises(BudgetExceeded):
-        method.release(sample, method.plan(where), smaller, np.random.default_rng(0))
+        method.release(sample, method.plan(setting), smaller, np.random.default_rng(0))
 
 
 @each("budget", BUDGETS, ids=str)
@@ -118,12 +122,12 @@ def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
     method: Any, problem: Any, budget: Budget
 ) -> None:
     n = records(method)
-    where, sample = problem.setting(n, budget), problem.sample(n, np.random.default_rng(0))
-    _, ledger = run(method, where, sample)
-    expected = step_noise(method, where)
+    setting, sample = problem.setting(n, budget), problem.sample(n, np.random.default_rng(0))
+    _, ledger = run(method, setting, sample)
+    expected = step_noise(method, setting)
     assert {e.noise for e in ledger.entries} == {ledger.entries[0].noise}
     assert ledger.entries[0].noise == pytest.approx(expected, rel=1e-9)
-    assert method.plan(where).diagnostics["noise_std"] == pytest.approx(expected, rel=1e-9)
+    assert method.plan(setting).diagnostics["noise_std"] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +135,11 @@ def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
 )
 def test_the_noise_that_is_drawn_is_that_of_the_entries(family: Any, calibration: str) -> None:
     problem = quadratic(d=400)
-    where, sample = problem.setting(61, CONCENTRATED), problem.sample(61, np.random.default_rng(0))
-    check_noise(family(calibration=calibration), where, sample)
+    setting, sample = (
+        problem.setting(61, CONCENTRATED),
+        problem.sample(61, np.random.default_rng(0)),
+    )
+    check_noise(family(calibration=calibration), setting, sample)
 
 
 @pytest.mark.parametrize(("method", "problem"), CASES, ids=IDS)
@@ -140,53 +147,58 @@ def test_noise_is_fresh_at_every_step_and_does_not_move_with_the_data(
     method: Any, problem: Any
 ) -> None:
     n = records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    check_noise_is_fresh(method, where, sample, shifted(sample))
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    check_noise_is_fresh(method, setting, sample, shifted(sample))
 
 
 @each(("method", "problem"), CASES, ids=IDS)
 def test_the_data_are_read_by_the_releases_and_by_nothing_else(method: Any, problem: Any) -> None:
     n = records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    check_nothing_else_is_read(method, where, sample, shifted(sample))
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    check_nothing_else_is_read(method, setting, sample, shifted(sample))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_run_is_a_function_of_data_and_generator(family: Any) -> None:
     problem = quadratic()
-    where, sample = (
+    setting, sample = (
         problem.setting(203, CONCENTRATED),
         problem.sample(203, np.random.default_rng(0)),
     )
-    first, second, third = (run(family(), where, sample, seed)[0].value for seed in (5, 5, 6))
-    np.testing.assert_array_equal(first, second)
-    assert not np.any(first == third)
+    value, repeated_value, other_value = (
+        run(family(), setting, sample, seed)[0].value for seed in (5, 5, 6)
+    )
+    np.testing.assert_array_equal(value, repeated_value)
+    assert not np.any(value == other_value)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_sample_of_another_size_than_the_setting_is_refused(family: Any) -> None:
     """The noise of n = 1000 would not hide a record among 100."""
     sample = quadratic().sample(100, np.random.default_rng(0))
-    for where in (quadratic().setting(1000, CONCENTRATED), quadratic(3).setting(100, CONCENTRATED)):
+    for setting in (
+        quadratic().setting(1000, CONCENTRATED),
+        quadratic(3).setting(100, CONCENTRATED),
+    ):
         ledger = Ledger(CONCENTRATED)
         with pytest.raises(InvalidInput, match="number of records|dimension of the sample"):
-            family().release(sample, family().plan(where), ledger, np.random.default_rng(0))
+            family().release(sample, family().plan(setting), ledger, np.random.default_rng(0))
         assert ledger.entries == ()
 
 
 @each("method", VARIANTS, ids=str)
 def test_what_is_reported_is_what_was_done(method: Any) -> None:
     problem, n = quadratic(), records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    result, ledger = run(method, where, sample)
-    plan = method.plan(where)
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    result, ledger = run(method, setting, sample)
+    plan = method.plan(setting)
     steps = plan.descent.steps
-    shown = result.diagnostics
-    assert shown["steps"] == steps == len(ledger.entries)
-    assert shown["step_size"] == plan.descent.step_size
-    assert shown["rho_step"] == ledger.entries[0].rho == plan.rho_step
-    seen = plan.step_rows
-    assert shown["gradient_calls"] == steps * seen
-    assert shown["averaged"] == (steps if plan.descent.queried else plan.descent.averaged)
+    diagnostics = result.diagnostics
+    assert diagnostics["steps"] == steps == len(ledger.entries)
+    assert diagnostics["step_size"] == plan.descent.step_size
+    assert diagnostics["rho_step"] == ledger.entries[0].rho == plan.rho_step
+    rows = plan.step_rows
+    assert diagnostics["gradient_calls"] == steps * rows
+    assert diagnostics["averaged"] == (steps if plan.descent.queried else plan.descent.averaged)
     assert result.iterate_steps is not None and result.iterate_steps[-1] == steps
     assert not ledger.flaws
