@@ -156,8 +156,8 @@ def _clear_centre(
 def _leader(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
     """Return a thin slanted line from the end of a stroke to a factor, between two values."""
     shape = _placed(place, ruler, (TICK[1], BESIDE - 3), side)
-    first, last = ends if side > 0 else ends[::-1]
-    return shape | {"type": "line", "y0": first, "y1": last}
+    left, right = ends if side > 0 else ends[::-1]
+    return shape | {"type": "line", "y0": left, "y1": right}
 
 
 def _behind(place: PanelBox, across: float, value: float) -> str:

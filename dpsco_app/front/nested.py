@@ -76,8 +76,9 @@ class NestedPanel(FrontPanel):
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
-        own, asked = fano(self.scenario), (*self._asked, self.view.named_bound(self.scenario))
-        is_tick = own not in asked and self.view.card != "proof"
+        own = fano(self.scenario)
+        chosen_bounds = (*self._asked, self.view.named_bound(self.scenario))
+        is_tick = own not in chosen_bounds and self.view.card != "proof"
         tick = [line for line in guides if line.key == own and is_tick]
         self._fano_line = next(iter(tick), None)
         shows_start = self.view.card == "proof" or bool(

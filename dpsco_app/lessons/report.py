@@ -47,17 +47,20 @@ def verdict_of(one: Answered) -> str:
 
 def progress(done: Sequence[Answered], view: LessonsView) -> str:
     """Return how much of the path is answered, and which lessons well."""
-    count, asked = len(view.lessons), len(view.asked)
+    lesson_count, question_count = len(view.lessons), len(view.question_texts)
     counts = [
         f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
         for name in VERDICTS
         if (own := [one for one in done if verdict_of(one) == name])
     ]
-    told = [f"{len(done)} of {count} lesson{'s' * (count != 1)} answered"] if count else []
-    if asked:
-        replied = sum(map(bool, view.replied))
-        counts.append(f"{replied} of {asked} question{'s' * (asked != 1)} answered")
-    return " · ".join([*told, *counts])
+    parts = []
+    if lesson_count:
+        noun = "lesson" + "s" * (lesson_count != 1)
+        parts.append(f"{len(done)} of {lesson_count} {noun} answered")
+    if question_count:
+        noun = "question" + "s" * (question_count != 1)
+        counts.append(f"{sum(map(bool, view.reply_texts))} of {question_count} {noun} answered")
+    return " · ".join([*parts, *counts])
 
 
 def report(done: Sequence[Answered], view: LessonsView) -> str:
@@ -81,9 +84,9 @@ def report(done: Sequence[Answered], view: LessonsView) -> str:
     )
     sentence = escape(view.sentence)
     below = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
-    asked = "".join(
+    discussion = "".join(
         f"<p><b>{escape(question)}</b><br>{escape(reply) or 'Not answered.'}</p>"
-        for question, reply in view.discussed
+        for question, reply in view.discussion
     )
     empty = "<p>No lesson is answered yet.</p>" if view.lessons else ""
-    return (table if rows else empty) + asked + below
+    return (table if rows else empty) + discussion + below

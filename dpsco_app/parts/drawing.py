@@ -43,8 +43,8 @@ class Place:
             charts = {**charts, "layout": charts["layout"] | clicks}
             # Anew after each click: the same point, clicked again, would only lose its selection.
             key = f"{key}_{st.session_state.get(CLICKS, 0)}"
-            told = partial(_tell, on_click, key)
-            options = {"on_select": told, "selection_mode": "points"}
+            on_select = partial(_tell, on_click, key)
+            options = {"on_select": on_select, "selection_mode": "points"}
         after = self._inside.plotly_chart(
             Plain(charts),
             key=key,

@@ -34,9 +34,11 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
         for name in open_ones
         if name in visible
     ]
-    rest = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
+    folded_names = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
     folded = [
-        _control(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL
+        _control(name, scenario, theme)
+        for name in folded_names
+        if widget(ALL_CONTROLS[name]) in SMALL
     ]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
@@ -126,8 +128,8 @@ def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     chosen = "".join(chip(slug) for slug in slugs if slug in scenario.methods)
     unchosen = [slug for slug in slugs if slug not in scenario.methods]
     hidden_chips = "".join(map(chip, unchosen))
-    rest = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
-    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if unchosen else ''}</fieldset>"
+    more = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
+    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{more if unchosen else ''}</fieldset>"
     summary = f"<span>{escape(label)}</span> {escape(methods_text(scenario, lead))}"
     return f"<details id='algorithms'><summary>{summary}</summary>{box}</details>"
 

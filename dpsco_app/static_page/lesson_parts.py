@@ -46,8 +46,8 @@ def steps(view: LessonsView) -> str:
         f"<option value='{step}'{chosen.get(step, '')}>{escape(name_of(step))}</option>"
         for step in steps
     )
-    at = steps.index(shown)
-    ways = (("Back", steps[at - 1 : at]), ("Next", steps[at + 1 : at + 2]))
+    place = steps.index(shown)
+    ways = (("Back", steps[place - 1 : place]), ("Next", steps[place + 1 : place + 2]))
     buttons = "".join(
         f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(target)}' "
         f"title='{escape(''.join(map(name_of, target)))}'"
@@ -102,7 +102,7 @@ def handed_in(done: Sequence[Answered], view: LessonsView) -> str:
 
 def _handed_in(done: Sequence[Answered], view: LessonsView) -> Iterator[str]:
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
-    for i, (question, reply) in enumerate(view.discussed):
+    for i, (question, reply) in enumerate(view.discussion):
         yield (
             f"<label class='sentence'><span>{escape(question)}</span>"
             f"<textarea data-question='{i}' maxlength='{MOST_REPLY}' rows='2'>{escape(reply)}"

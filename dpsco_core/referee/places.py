@@ -9,6 +9,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import distributions_for, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_Q, Scenario
 
@@ -63,7 +64,9 @@ def trial_places(base: Scenario) -> tuple[Scenario, ...]:
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:
     """Yield settings for bounds, which cost nothing at any size."""
-    return (point for point in _distinct(_wide(base)) if _is_valid(point, sampling=False))
+    return (
+        point for point in _distinct(_wide(base)) if _setting_of(point, sampling=False) is not None
+    )
 
 
 def _trials(base: Scenario) -> Iterator[Scenario]:
@@ -134,17 +137,16 @@ def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
     return tuple(dict.fromkeys(points))
 
 
-def _is_valid(point: Scenario, *, sampling: bool) -> bool:
+def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
+    """Return what is known at a point; None where no such setting exists."""
     try:
-        point.validate(sampling=sampling)
-        point.setting  # noqa: B018 - refuses what has no such law
-    except (InvalidInput, NotApplicable):  # such a setting does not exist
-        return False
-    return True
+        return point.validate(sampling=sampling).setting
+    except (InvalidInput, NotApplicable):  # no such law, or none of this size
+        return None
 
 
 def _can_run(point: Scenario) -> bool:
-    if not _is_valid(point, sampling=True):
+    if _setting_of(point, sampling=True) is None:
         return False
     try:
         planned(point, point.methods[0])

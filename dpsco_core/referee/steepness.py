@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -129,7 +130,8 @@ def _points(claim: Bound, base: Scenario, axis: str) -> list[tuple[float, Scenar
     """Return values of an axis with the points there, where the claim holds and the method runs."""
     points = []
     for value in _values(base, axis):
-        point = replace(base, **{axis: value})  # type: ignore[arg-type]
+        changes: dict[str, Any] = {axis: value}
+        point = replace(base, **changes)
         try:
             point.validate()
             planned(point, point.methods[0])

@@ -111,8 +111,8 @@ def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
         parts.append(proven + worst)
     if wider is not None and least is None:
         card = wider.bound.card
-        whom = f"for every {bound_ones(card)} on some {card.loss_class} loss, a wider class"
-        parts.append(f"{proven * (not parts)}at least {in_digits(wider.value)} {whom}")
+        scope = f"for every {bound_ones(card)} on some {card.loss_class} loss, a wider class"
+        parts.append(f"{proven * (not parts)}at least {in_digits(wider.value)} {scope}")
     text = "; ".join(parts) or (
         "no theorem about a private method holds here: the values are outside their theorems"
     )

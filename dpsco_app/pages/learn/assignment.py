@@ -93,25 +93,26 @@ def _take_questions() -> None:
         st.session_state[WRONG] = str(problem)
         return
     st.session_state[WRONG] = ""
-    STATE.change({"questions": "\n".join(view.asked), "replies": ""})
+    STATE.change({"questions": "\n".join(view.question_texts), "replies": ""})
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
     """Return what a student sees first of the assignment that a teacher has chosen."""
-    questions = "\n".join(view.asked)
+    questions = "\n".join(view.question_texts)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 
 
 def sheet(view: LessonsView, address: str) -> str:
     """Return an assignment as a page to print, which needs no network."""
     lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
-    asked = "".join(
-        f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>" for question in view.asked
+    questions = "".join(
+        f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
+        for question in view.question_texts
     )
     return html_page(
         SHEET_TITLE,
         SHEET_STYLE,
-        f"<p>Name and date:</p>{_LINE}{lessons}{asked}"
+        f"<p>Name and date:</p>{_LINE}{lessons}{questions}"
         f"<p>Open this address, predict, run each lesson, and compare:</p>"
         f"<p class='address'>{escape(address)}</p>",
     )
@@ -133,7 +134,7 @@ def _of_lesson(lesson: Lesson) -> str:
 
 def draw_replies(view: LessonsView) -> None:
     """Draw the questions of an assignment, each with a place for its answer."""
-    for i, (question, reply) in enumerate(view.discussed):
+    for i, (question, reply) in enumerate(view.discussion):
         # As HTML: in a label its signs would be those of Markdown.
         st.html(f"<p><b>{escape(question)}</b></p>")
         key = f"learn_reply_{i}"

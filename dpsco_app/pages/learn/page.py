@@ -122,8 +122,8 @@ def _draw(
         _lesson(screen, BY_SLUG[view.lesson], view)
     if view.lesson not in (HAND_IN, ASSIGN):  # there the score is the headline, or nobody's
         # Measures here what the address has brought along.
-        told = progress(state.all_answered(view), view)
-        score.caption(told, width="content")
+        text = progress(state.all_answered(view), view)
+        score.caption(text, width="content")
 
 
 def _place(view: LessonsView) -> DeltaGenerator:
@@ -137,10 +137,10 @@ def _place(view: LessonsView) -> DeltaGenerator:
         width=380,
     )
     if view.lesson in BY_SLUG:
-        at = view.lessons.index(view.lesson)
-        if at or not view.is_assignment:
-            _step_button("Back", (START, *view.lessons)[at])
-        _step_button("Next", view.steps[at + 1])
+        place = view.lessons.index(view.lesson)
+        if place or not view.is_assignment:
+            _step_button("Back", (START, *view.lessons)[place])
+        _step_button("Next", view.steps[place + 1])
     score = st.empty()
     if view.is_assignment:
         st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
