@@ -54,12 +54,12 @@ class TrackedRadius:
     n: int
     counted: GaussianNoise  # what hides a record in the share of short rows
     radius: float
-    used: list[float] = field(default_factory=list)
+    used_radii: list[float] = field(default_factory=list)
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Release the mean of the clipped rows, and the share of short ones, which moves C."""
         statistic, n, radius = self.statistic, self.n, self.radius
-        self.used.append(radius)
+        self.used_radii.append(radius)
         noisy = ledger.release(
             GaussianNoise(l2_sensitivity=2 * radius / n, rho=statistic.rho_gradient),
             clipped_mean(rows, radius),
@@ -80,7 +80,7 @@ class TrackedRadius:
     @property
     def diagnostics(self) -> Mapping[str, float]:
         """The radii, which are private: they follow from what was released."""
-        statistic, radius = self.statistic, self.used[-1]
+        statistic, radius = self.statistic, self.used_radii[-1]
         return {
             "clip_radius": radius,
             "first_radius": statistic.radius,

@@ -63,7 +63,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     n, d = 11, 3
     plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
-    assert plan.statistic.moved == pytest.approx(2 / n)
+    assert plan.statistic.sensitivity == pytest.approx(2 / n)
     for seed in range(4):
         data = [plan.losses.of(sample(kind, x, y)) for x, y in neighbours(n, d, 4, seed)]
         rng = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
             largest = max(largest, float(np.max(gaps)))  # a NaN stays one
-    assert 0.5 * plan.statistic.moved < largest <= plan.statistic.moved * (1 + 1e-9)
+    assert 0.5 * plan.statistic.sensitivity < largest <= plan.statistic.sensitivity * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
@@ -85,7 +85,7 @@ def test_worst_neighbours_differ_in_their_first_release_by_no_more(geometry: Geo
         firsts.append(ledger.exact[0])
         diagnostics.add(tuple(result.diagnostics.items()))
     assert len(diagnostics) == 1, "nothing but the setting decides them"
-    sensitivity = method.plan(setting).statistic.moved
+    sensitivity = method.plan(setting).statistic.sensitivity
     dual = dual_exponent(geometry.exponent)
     gaps = [lq_norm(firsts[0] - g, dual) for g in firsts[1:]]
     assert max(gaps) <= sensitivity * (1 + 1e-9)
@@ -334,7 +334,9 @@ def test_it_learns(geometry: Geometry) -> None:
 
 
 def halved(plan: DescentPlan) -> DescentPlan:
-    return replace(plan, statistic=replace(plan.statistic, moved=plan.statistic.moved / 2))
+    return replace(
+        plan, statistic=replace(plan.statistic, sensitivity=plan.statistic.sensitivity / 2)
+    )
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
