@@ -96,7 +96,7 @@ LIMITS: dict[str, float] = {
     "tests/runs": 0.3,
     "tests/site": 10.8,
     "tests/statements": 0.0,
-    "tests/trust": 13.6,
+    "tests/trust": 1.8,
     "tests/words": 0.0,
 }
 

@@ -64,5 +64,5 @@ def test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them(name
 
 
 def test_every_way_to_divide_records_is_broken_in_some_method() -> None:
-    used = {split.told for m in METHODS for split in m.stage.splits}
-    assert used == set(REUSED) == set(get_args(Told))
+    kinds = {split.told for m in METHODS for split in m.stage.splits}
+    assert kinds == set(REUSED) == set(get_args(Told))

@@ -20,7 +20,7 @@ from dpsco_core.scenario import Scenario
 from tests.bounds.euclidean.helpers import make_setting, with_constants
 from tests.bounds.euclidean.test_projected import smoothed
 from tests.second import second_implementation_of
-from tests.trust.independent import At
+from tests.trust.independent import Inputs
 
 Floats = NDArray[np.float64]
 GRID = np.exp(np.linspace(-6, 10, 400_001))
@@ -44,7 +44,7 @@ def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, flo
 
 def on_a_ball(point: Setting) -> tuple[float, float]:
     """Return error and bias of records that are projected on a ball."""
-    inputs, reach = At(point), point.constants.mean_gradient_bound
+    inputs, reach = Inputs(point), point.constants.mean_gradient_bound
     root = math.sqrt(point.d)
     bias = inputs.kappa * root * (root / GRID) ** (inputs.p - 1)
     noise = 2 * point.d * (reach + GRID) ** 2 / (inputs.rho * point.n**2)
@@ -53,7 +53,7 @@ def on_a_ball(point: Setting) -> tuple[float, float]:
 
 def on_a_cube(point: Setting) -> tuple[float, float]:
     """Return error and bias of records whose coordinates are clipped."""
-    inputs, reach, d = At(point), point.constants.mean_gradient_bound, point.d
+    inputs, reach, d = Inputs(point), point.constants.mean_gradient_bound, point.d
     radius, step = reach + GRID, 1e-5
     rise = (inputs.hinge(radius - step) ** 2 - inputs.hinge(radius + step) ** 2) / (2 * step)
     square = (d - 1) * inputs.hinge(radius) ** 2 + inputs.hinge(GRID) ** 2
