@@ -80,8 +80,8 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
         expected = unit * raw.value_at(form, law.spike_probability, law.shape)
         assert row.value(setting) == pytest.approx(expected, rel=1e-12)
     # The data are as hard as they can be for the first of them, at their shape and spread.
-    own = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
-    raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own])
+    own_slug = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
+    raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own_slug])
     cap = largest_tracing_probability(9, 3.0, math.inf if form == "linear" else 3.0, CONCENTRATED)
     grid = [raw.value_at(form, float(q), law.shape) for q in np.geomspace(cap * 1e-4, cap, 600)]
     assert raw.value_at(form, law.spike_probability, law.shape) >= max(grid) * (1 - 1e-6)

@@ -87,11 +87,11 @@ def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -
 def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) -> None:
     """Its red region is the bound of the loss, at the spike probability of the data."""
     chosen = point(problem, law, BUDGETS[0])
-    (known,) = impossible(chosen)
-    assert known.bound.card.instance_problem == problem
-    assert known.value > 0
+    (floor,) = impossible(chosen)
+    assert floor.bound.card.instance_problem == problem
+    assert floor.value > 0
     probability = chosen.setting.spike_probability
-    assert bound_setting(chosen, known.bound).spike_probability == probability
+    assert bound_setting(chosen, floor.bound).spike_probability == probability
     if law == "one-hot" and problem in ("absolute", "huber"):
         return  # any labels are harder
     ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))
