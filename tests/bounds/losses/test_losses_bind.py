@@ -60,7 +60,7 @@ def compared(problem: str, law: str, budget: dict[str, Any], trials: int) -> lis
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law: str) -> None:
     comparisons = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound.rsplit("-", 1)[1] for c in comparisons} >= {"cdp"}
     assert all(c.bound.startswith(f"lower.sco.{problem}") for c in comparisons)
 
@@ -72,7 +72,7 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
         chosen = point(problem, law, budget, geometry="simplex")
         methods = [m for m in methods_for(problem) if private(method_card(m))]
         comparisons += [c for m in methods[:12] for c in compare(chosen, m, 16)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound for c in comparisons} >= {f"lower.sco.{problem}-corners-cdp"}
 
 
@@ -80,7 +80,7 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -> None:
     comparisons = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
 
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
