@@ -191,7 +191,7 @@ def instance(sizes) -> Scenario:
 def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
     """Every private method above its bounds on the instance, the best near tracing's."""
     comparisons = [c for m in methods for c in compare(instance(sizes), m, trials)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     ratios = [c.ratio for c in comparisons if c.bound == "lower.mean.approx-tracing"]
     assert ratios
     assert min(ratios) <= ratio_near(instance(sizes).p)
