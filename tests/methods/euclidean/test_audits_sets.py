@@ -57,12 +57,9 @@ def plane(name: str, r: float) -> Plane:
 SETS = ("cube", "l1", "simplex")
 
 
-def where_on(setting: Plane, n: int, epsilon: float) -> Setting:
+def setting_on(body: ConstraintSet, n: int, epsilon: float) -> Setting:
     budget = ApproxDP(epsilon=epsilon, delta=0.05)
-    return replace(
-        make_setting("logistic", n, 2, budget, radius=setting.body.l2_radius),
-        constraint=setting.body,
-    )
+    return replace(make_setting("logistic", n, 2, budget, radius=body.l2_radius), constraint=body)
 
 
 def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
@@ -128,10 +125,10 @@ def worst(
 
     With less noise or a smaller ridge than planned, if so asked.
     """
-    body, n = plane(name, radius), 2
-    plan = ObjectivePerturbation(tuning=tuning).plan(where_on(body, n, epsilon))
+    flat, n = plane(name, radius), 2
+    plan = ObjectivePerturbation(tuning=tuning).plan(setting_on(flat.body, n, epsilon))
     weakened = replace(plan, linear_std=noise * plan.linear_std, ridge=ridge * plan.ridge)
-    laws = [exact_law(body, weakened, n, record) for record in RECORDS]
+    laws = [exact_law(flat, weakened, n, record) for record in RECORDS]
     for law in laws:
         assert sum(float(f @ w) for f, w in law.values()) == pytest.approx(1, abs=1e-3)
     paid = plan.epsilon + plan.jacobian_epsilon
@@ -168,14 +165,14 @@ def strata(plane: Plane, points: Array) -> dict[tuple[int, ...], int]:
 
 def mismatch(name: str, runs: int = 700) -> float:
     """Return the least p-value of the counts on every stratum, against the exact law."""
-    setting, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
-    setting = where_on(setting, n, 5.0)
+    flat, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
+    setting = setting_on(flat.body, n, 5.0)
     method = ObjectivePerturbation()
     plan = method.plan(setting)
     assert plan.output_std < 1e-7
     x, y = np.array([record[:2], (0.0, 0.0)]), np.array([record[2], 0.0])
     losses = LinearSample(
-        features=DenseRows(x), targets=y, link=LogisticLink(), constraint=setting.body
+        features=DenseRows(x), targets=y, link=LogisticLink(), constraint=flat.body
     )
     rng = np.random.default_rng(3)
     points = np.array(
@@ -184,8 +181,8 @@ def mismatch(name: str, runs: int = 700) -> float:
             for _ in range(runs)
         ]
     )
-    counts = strata(setting, points)
-    law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(setting, plan, n, record).items()}
+    counts = strata(flat, points)
+    law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(flat, plan, n, record).items()}
     assert set(counts) <= set(law)
     assert sum(mass > 0.01 for mass in law.values()) >= 3
     return min(
