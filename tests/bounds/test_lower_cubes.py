@@ -142,8 +142,8 @@ def test_a_quadratic_loss_has_half_of_the_squared_error_on_its_own_data(kind: st
         assert bound_row.value(setting) == pytest.approx(
             cube.factor("squared") * free / 2, rel=1e-9
         )
-        outside = replace(setting, spike_probability=min(1.0, 1.3 * q))
-        assert any("leave" in sentence for sentence in bound_row.failures(outside))
+        shifted = replace(setting, spike_probability=min(1.0, 1.3 * q))
+        assert any("leave" in sentence for sentence in bound_row.failures(shifted))
 
 
 # -- private answers ------------------------------------------------------------------------------

@@ -34,6 +34,32 @@ RISKS = ("linear", "quadratic")
 LAWS = ("spike", "hypercube", "tracing")
 INSTANCES = tuple((problem, law) for problem in ("mean", *RISKS) for law in LAWS)
 ROUNDING = 1e-9
+# Printed parameters, and schedules of a coarse grid, are nobody's minimum: the bound at them may
+# rise by as much while what it bounds does not.
+RISES = {
+    "upper.lp.regularized-mirror-descent-paper": 1.25,
+    "upper.lp.shuffled-mirror-descent-paper": 1.1,
+    "upper.lp.batched-mirror-descent-paper": 1.1,
+    "upper.user.group-privacy-explicit": 1.02,
+    "upper.user.clipped-means-explicit": 1.06,
+    # The threshold is that of the least mean error, not of the shortest interval.
+    "upper.mean.cwme-cdp-interval": 1.05,
+    "upper.mean.cwme-pure-interval": 1.15,
+    # Its best separation is searched for.
+    "lower.mean.approx-assouad-squared": 1 + 1e-6,
+    # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
+    # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
+    # one or two steps are taken. At their own best parameters the rows fall. A plan that left some
+    # records out would not mend it: it would choose them by its model, which falls with n already.
+    "upper.sco.fresh-batches-run": 3,
+    "upper.sco.fresh-batches-pure-run": 2,
+    # Searched for its best probability, with a chance of a hit that is solved for. Measured in 200
+    # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
+    "lower.mean.fano-distance-cdp": 1 + 1e-7,
+    "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
+    # The number of steps is whole, and small where there are few records.
+    "upper.sco.sgd-run": 1.02,
+}
 
 
 def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
@@ -60,11 +86,11 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
     shape: dict[str, Any] = {"geometry": "l2"}
     if problem == "linear" and source.random() < 0.3:
         shape = {"geometry": "lq", "q": source.choice((1.0, 1.5, 2.0, 3.0))}
-    made = Scenario(
+    point = Scenario(
         problem=problem, distribution=law, methods=(), offset=0.0, **sizes, **budget, **shape
     )
-    large = 7 * made.n * made.d > MOST_ELEMENTS
-    return made if large else replace(made, m=source.choice((1, 1, 1, 7)))
+    large = 7 * point.n * point.d > MOST_ELEMENTS
+    return point if large else replace(point, m=source.choice((1, 1, 1, 7)))
 
 
 def random_points(
@@ -100,43 +126,47 @@ def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
     ]
 
 
-def of_moments(where: Setting) -> Setting:
+def of_moments(setting: Setting) -> Setting:
     """Return the setting in which no more is certified than the moments of every coordinate.
 
     A lower bound without an instance of the catalogue is about some law with these moments, of
     which the certified constants of the law at hand may not be true.
     """
-    known = where.constants
-    scale = math.sqrt(where.d) * known.coordinate_moment ** (1 / where.moment_order)
+    constants = setting.constants
+    scale = math.sqrt(setting.d) * constants.coordinate_moment ** (1 / setting.moment_order)
     widest = replace(
-        known,
+        constants,
         variance_trace=scale**2,
-        directional_moment=max(known.directional_moment, scale + known.mean_gradient_bound),
+        directional_moment=max(constants.directional_moment, scale + constants.mean_gradient_bound),
         lipschitz=math.inf,
     )
-    return replace(where, constants=widest, spike_probability=None)
+    return replace(setting, constants=widest, spike_probability=None)
 
 
 def disorder(point: Scenario) -> tuple[list[str], int]:
     """Return every pair that is in the wrong order at a point, and how many were compared."""
-    own = point.setting
+    point_setting = point.setting
     wrong, compared = [], 0
-    for where, on_instance in ((own, True), (of_moments(own), False)):
-        uppers = [(u, u.value(where)) for u in at_level(UPPER, point) if not u.failures(where)]
+    for setting, on_instance in ((point_setting, True), (of_moments(point_setting), False)):
+        uppers = [(u, u.value(setting)) for u in at_level(UPPER, point) if not u.failures(setting)]
         for lower in at_level(LOWER, point):
-            mine = (lower.card.instance_problem, lower.card.instance)
-            here = mine == (point.problem, point.distribution)
-            if here != on_instance or (lower.card.instance and not here) or lower.failures(where):
+            lower_instance = (lower.card.instance_problem, lower.card.instance)
+            is_on_instance = lower_instance == (point.problem, point.distribution)
+            if (
+                is_on_instance != on_instance
+                or (lower.card.instance and not is_on_instance)
+                or lower.failures(setting)
+            ):
                 continue
-            value = lower.value(where)
+            value = lower.value(setting)
             for upper, limit in uppers:
-                if not comparable(lower, upper, where.budget):
+                if not comparable(lower, upper, setting.budget):
                     continue
                 # The rows on the mean error bound the root of the mean square.
-                known = limit**2 if lower.card.quantity == "squared l2 error" else limit
+                allowed = limit**2 if lower.card.quantity == "squared l2 error" else limit
                 compared += 1
-                if value > known * (1 + ROUNDING):
-                    pair = f"{lower.card.slug} {value:.6g} > {upper.card.slug} {known:.6g}"
+                if value > allowed * (1 + ROUNDING):
+                    pair = f"{lower.card.slug} {value:.6g} > {upper.card.slug} {allowed:.6g}"
                     wrong.append(f"{pair} at {point}")
     return wrong, compared
 

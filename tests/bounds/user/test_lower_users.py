@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpsco_core.bounds.instances import packing, two_sided
+from dpsco_core.bounds.instances.cubes import hardest_cube
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.leakage import CONCENTRATED, expectile
 from dpsco_core.bounds.instances.level import Level
@@ -120,8 +121,8 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
     assert bounds.value_at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
     # On data: the shape of these, and their spread.
     fixed = row.value(replace(setting, spike_probability=0.2))
-    own = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
-    assert fixed == pytest.approx(own * CONCENTRATED, rel=5e-3)
+    expected = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
+    assert fixed == pytest.approx(expected * CONCENTRATED, rel=5e-3)
 
 
 @second_implementation_of("lower.user.spikes-cdp", "lower.user.spikes-approx")
@@ -163,11 +164,11 @@ def test_the_mean_root_errs_upwards_and_little(m: int, q: float) -> None:
 def test_users_of_one_record_have_the_bounds_of_records() -> None:
     for level in (0.1, (1.0, 1e-6)):
         for q in (1e-3, 0.05):
-            own = float(user_values(np.array([q]), 500, 1, 8, 3.0, level, fine=True)[0])
+            value = float(user_values(np.array([q]), 500, 1, 8, 3.0, level, fine=True)[0])
             if isinstance(level, float):
-                assert own == pytest.approx(two_sided.two_sided(q, 500, 8, 3.0, level))
+                assert value == pytest.approx(two_sided.two_sided(q, 500, 8, 3.0, level))
             else:
-                assert own == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
+                assert value == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
 
 
 def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
@@ -175,8 +176,8 @@ def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
     for _ in range(30):
         n, m, d = int(rng.integers(20, 2000)), int(rng.integers(2, 500)), int(rng.integers(1, 20))
         rho, order, q = 10 ** rng.uniform(-3, 0), rng.uniform(2, 8), 10 ** rng.uniform(-6, -1)
-        own = float(user_values(np.array([q]), n, m, d, order, rho, fine=True)[0])
-        assert own >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
+        value = float(user_values(np.array([q]), n, m, d, order, rho, fine=True)[0])
+        assert value >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
 
 
 # -- attacks --------------------------------------------------------------------------------------
@@ -242,14 +243,14 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
     if law == "tracing":
         assert q > 0.2  # averages are traced, and not rare spikes
     for factor in (0.8, 1.25):
-        other = replace(point.setting, spike_probability=min(1.0, q * factor))
+        changed = replace(point.setting, spike_probability=min(1.0, q * factor))
         if factor > 1 and bound_row.bound.failures(
-            other
+            changed
         ):  # the largest q whose moments are at most 1
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
-        assert not bound_row.bound.failures(other)
-        assert bound_row.bound.value(other) <= bound_row.value * (1 + 1e-6)
+        assert not bound_row.bound.failures(changed)
+        assert bound_row.bound.value(changed) <= bound_row.value * (1 + 1e-6)
 
 
 SETS = ("l1", "simplex", "solid-simplex", "group-l1")
@@ -283,7 +284,64 @@ def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geomet
         if "rho" in budget:
             pairs = {"lower.user.spikes-cdp": "lower.mean.two-sided-cdp"}
         for n, m in ((300, 64), (200, 5)):
-            where = Scenario(geometry=geometry, n=n, m=m, d=20, p=2.0, methods=(), **budget).setting
+            setting = Scenario(
+                geometry=geometry, n=n, m=m, d=20, p=2.0, methods=(), **budget
+            ).setting
             for of_users, of_items in pairs.items():
-                pooled = bound(of_items).value(where)
-                assert bound(of_users).value(where) > 0.995 * pooled > 0
+                pooled = bound(of_items).value(setting)
+                assert bound(of_users).value(setting) > 0.995 * pooled > 0
+
+
+USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")
+
+
+@each("slug", USER_SPIKES)
+def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be_in(
+    slug: str,
+) -> None:
+    """16 of 500 coordinates have a sign; with all of them the means would leave the ball."""
+    point = Scenario(
+        geometry="l1", distribution="hypercube", n=100, m=16, d=500, p=2.0, diameter=1.0,
+        offset=0.0, methods=(),
+    )  # fmt: skip
+    law: Any = point.instance.problem.law
+    assert law.support == 16
+    assert float(np.abs(law.draw(np.random.default_rng(0)).mean).sum()) <= 0.5 * (1 + 1e-9)
+    assert bound(slug).failures(point.setting) == ()
+
+
+@each("slug", USER_SPIKES)
+def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> None:
+    """Their l2 norm, .32, is within the largest norm .5 of a point of the set."""
+    point = Scenario(geometry="l1", n=300, m=8, d=20, p=2.0, diameter=1.0, offset=0.0, methods=())
+    setting = replace(point.setting, spike_probability=0.005)
+    row = bound(slug)
+    [failure] = row.failures(setting)
+    assert "leave the l1 ball" in failure
+    assert failure in bound("lower.mean.approx-packing").failures(setting)
+
+
+@each(
+    ("n", "m", "d", "epsilon", "of_users", "of_items"),
+    [(20, 256, 100, 0.1, 0.4487, 0.2476), (300, 64, 20, 1.0, 0.0538, 0.0696)],
+)
+def test_users_have_the_better_of_the_cubes_for_their_number_and_for_that_of_their_items(
+    n: int, m: int, d: int, epsilon: float, of_users: float, of_items: float
+) -> None:
+    """Either cube may be the better one; the bound on each is evaluated as on a ball around it."""
+    point = Scenario(
+        geometry="group-l1", n=n, m=m, d=d, p=2.0, diameter=1.0, offset=0.0, methods=(),
+        epsilon=epsilon, delta=0.0,
+    )  # fmt: skip
+    setting, values = point.setting, []
+    for count in (n, n * m):
+        cube, _ = hardest_cube("l2", count, 2.0, setting.budget, setting.body)
+        largest = largest_spike_probability(
+            "hypercube", cube.signs, 2.0, math.sqrt(cube.signs) * cube.side
+        )
+        level = (epsilon, 0.0)
+        q = hardest_spikes(n, m, cube.signs, 2.0, level, largest)
+        value = user_values(np.array([q]), n, m, cube.signs, 2.0, level, fine=True)
+        values.append(float(value[0]))
+    assert values == pytest.approx([of_users, of_items], abs=6e-5)
+    assert bound("lower.user.spikes-approx").value(setting) == pytest.approx(max(values), rel=1e-9)
