@@ -16,7 +16,7 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.scenario import Scenario
-from tests.narrow import indices_of_32_bits
+from tests.narrow_indices import indices_of_32_bits
 from tests.trust.cases import CASES, case
 
 CORE = Path(__file__).resolve().parents[1] / "dpsco_core"

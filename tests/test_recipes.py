@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import newcomers
+from tests import newcomer_code
 from tests.folded import each
-from tests.printed import DOCSTRING, EXTEND, code, section
+from tests.printed_code import DOCSTRING, EXTEND, code, section
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT = shutil.ignore_patterns(
@@ -122,8 +122,8 @@ RECIPES = (
         title="Add a method",
         most=3,
         files={
-            "dpsco_core/methods/mean/walked.py": newcomers.METHOD,
-            "tests/methods/mean/test_walked.py": newcomers.METHOD_TEST,
+            "dpsco_core/methods/mean/walked.py": newcomer_code.METHOD,
+            "tests/methods/mean/test_walked.py": newcomer_code.METHOD_TEST,
         },
         lines={
             "dpsco_core/methods/mean/__init__.py": each_of(
@@ -155,8 +155,8 @@ RECIPES = (
         kind="optimiser",
         most=3,
         files={
-            "dpsco_core/methods/euclidean/walked.py": newcomers.OPTIMISER,
-            "tests/methods/euclidean/test_walked.py": newcomers.OPTIMISER_TEST,
+            "dpsco_core/methods/euclidean/walked.py": newcomer_code.OPTIMISER,
+            "tests/methods/euclidean/test_walked.py": newcomer_code.OPTIMISER_TEST,
         },
         lines={
             "dpsco_core/methods/euclidean/__init__.py": each_of(
@@ -194,8 +194,8 @@ RECIPES = (
         kind="explicit",
         most=3,
         files={
-            "dpsco_core/bounds/mean/walked.py": newcomers.EXPLICIT,
-            "tests/bounds/test_walked.py": newcomers.EXPLICIT_TEST,
+            "dpsco_core/bounds/mean/walked.py": newcomer_code.EXPLICIT,
+            "tests/bounds/test_walked.py": newcomer_code.EXPLICIT_TEST,
         },
         lines=BOUND_LINES,
         whole=(
@@ -214,8 +214,8 @@ RECIPES = (
         title="Add a problem",
         most=3,
         files={
-            "dpsco_core/problems/walked.py": newcomers.PROBLEM,
-            "tests/problems/test_walked.py": newcomers.PROBLEM_TEST,
+            "dpsco_core/problems/walked.py": newcomer_code.PROBLEM,
+            "tests/problems/test_walked.py": newcomer_code.PROBLEM_TEST,
         },
         lines={
             "dpsco_core/problems/__init__.py": each_of(
@@ -344,7 +344,7 @@ def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_
 
 
 def test_an_optimiser_is_added_in_few_lines_its_story_included() -> None:
-    assert len(newcomers.OPTIMISER.splitlines()) <= MOST_LINES
+    assert len(newcomer_code.OPTIMISER.splitlines()) <= MOST_LINES
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from dpsco_core.geometry import Ball, Box, L1Ball
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Constants, LinearModel, Setting
-from tests.second import second_implementation_of
+from tests.bound_marks import second_implementation_of
 
 ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
 INF = math.inf

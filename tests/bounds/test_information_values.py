@@ -20,10 +20,10 @@ from dpsco_core.bounds.instances.distance import best_one, fano_distance, one_di
 from dpsco_core.bounds.instances.two_sided import conjugate, curve
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.bounds.helpers import make_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
 Point = tuple[int, int, float, float]

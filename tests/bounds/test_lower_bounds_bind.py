@@ -30,7 +30,7 @@ from dpsco_core.results.report import bound_setting
 from dpsco_core.runs.cost import release_seconds
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.accepts import accepts
+from tests.accepted_problems import accepts
 from tests.folded import one_in
 
 FALSE_ALARM = 1e-6

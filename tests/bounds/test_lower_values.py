@@ -9,8 +9,8 @@ import pytest
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes, tracing
 from dpsco_core.bounds.instances.fano import mean_squared_count
 from dpsco_core.bounds.instances.hardest import best_spike_probability
+from tests.bound_marks import second_implementation_of
 from tests.bounds import helpers
-from tests.second import second_implementation_of
 
 N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 

@@ -32,8 +32,8 @@ from dpsco_core.methods.mean import (
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
+from tests.bound_marks import declared, run_at_parameters_of
 from tests.folded import crossed
-from tests.second import declared, run_at_parameters_of
 
 TRIALS = 40
 BETA = 0.05

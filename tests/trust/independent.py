@@ -19,7 +19,7 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.coordinatewise import practical_threshold
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
-from tests.second import declared
+from tests.bound_marks import declared
 
 Vector = NDArray[np.float64]
 GRID = np.exp(np.linspace(-9, 14, 60_001))  # the arguments over which a bound is minimised

@@ -9,9 +9,9 @@ from dpsco_core.bounds.euclidean.lower_spikes import mean_cap
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.folded import each, one_in
-from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
 

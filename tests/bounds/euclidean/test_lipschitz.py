@@ -16,8 +16,8 @@ from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.bounds.euclidean.objective import width as width_of
 from dpsco_core.bounds.instances.gaussian import normal_norm
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
-from tests.second import second_implementation_of
 
 
 def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):

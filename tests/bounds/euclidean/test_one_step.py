@@ -17,9 +17,9 @@ from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.problems import Linear
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting, with_constants
 from tests.bounds.euclidean.test_projected import smoothed
-from tests.second import second_implementation_of
 from tests.trust.independent import Inputs
 
 Floats = NDArray[np.float64]

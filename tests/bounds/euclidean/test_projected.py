@@ -18,8 +18,8 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems import Quadratic
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
-from tests.second import second_implementation_of
 from tests.trust.independent import FORMULAS, Inputs
 
 MODULUS, DIAMETER = 0.5, 3.0

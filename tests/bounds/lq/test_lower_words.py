@@ -32,8 +32,8 @@ from dpsco_core.bounds.instances.words import (
     words_bound,
 )
 from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
+from tests.bound_marks import second_implementation_of
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
 Point = tuple[int, int, float, float, float, float]  # n, d, p, rho, epsilon, delta

@@ -18,8 +18,8 @@ from dpsco_core.methods.user.means.base import of_user_means, shrinkage
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.folded import each
-from tests.second import second_implementation_of
 
 CLIPPED = "user.mean-clipped"
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=(CLIPPED,), alike=0.2)

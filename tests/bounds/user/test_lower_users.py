@@ -24,9 +24,9 @@ from dpsco_core.data import Tracing
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import make_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))

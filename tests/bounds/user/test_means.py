@@ -11,8 +11,8 @@ from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import run_at_parameters_of, second_implementation_of
 from tests.folded import each
-from tests.second import run_at_parameters_of, second_implementation_of
 
 RUNS = ("user.mean-group", "user.mean-clipped")
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
