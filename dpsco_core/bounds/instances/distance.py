@@ -109,9 +109,9 @@ def chance(
         gap = np.maximum(0.0, np.sqrt(length) - np.sqrt(kappa))
         hit = np.array(np.exp(-(gap**2)))
     # The divergence both ways grows with x: it is solved only where it allows less.
-    both, log_below = kappa * -math.expm1(-log_words), np.minimum(log_g, -1e-12)
-    is_less = (log_g < 0) & (both < _divergence(np.minimum(hit, _ALMOST), log_below))
-    hit[is_less] = np.minimum(hit[is_less], _both_ways(both[is_less], log_below[is_less]))
+    allowed, log_below = kappa * -math.expm1(-log_words), np.minimum(log_g, -1e-12)
+    is_less = (log_g < 0) & (allowed < _divergence(np.minimum(hit, _ALMOST), log_below))
+    hit[is_less] = np.minimum(hit[is_less], _both_ways(allowed[is_less], log_below[is_less]))
     return np.where(log_g < 0, hit, 1.0)
 
 

@@ -38,7 +38,7 @@ from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _LINES = 48  # Lines of the first grid.
-_FAR, _EVEN_STEP = 1000.0, 0.01  # Of the table of slopes: how far down it goes, in which steps.
+_DEEPEST, _EVEN_STEP = 1000.0, 0.01  # Of the table of slopes: how far down it goes, in which steps.
 _ROUNDS = 5  # In each, points come between those whose lines matter.
 _ENOUGH_LINES = 150  # So many lines on the envelope need no more between them.
 _SMALL = 0.03  # Below this share of its start the bound is not refined.
@@ -73,7 +73,7 @@ def conjugate(c: Floats) -> Floats:
 def _even_table() -> tuple[Floats, Floats]:
     """Return ln t at even steps of c from the largest one down, and by how much it changes."""
     nodes, _, log_t = _conjugate_table()
-    even = np.interp(np.arange(nodes[-1], -_FAR, -_EVEN_STEP), nodes, log_t)
+    even = np.interp(np.arange(nodes[-1], -_DEEPEST, -_EVEN_STEP), nodes, log_t)
     return even, np.diff(even)
 
 
@@ -86,7 +86,7 @@ def _slopes(c: Floats) -> tuple[Floats, Floats]:
     place = np.clip((_conjugate_table()[0][-1] - c) / _EVEN_STEP, 0.0, len(changes) - 1e-6)
     index = place.astype(np.intp)
     x = np.exp(-(even[index] + (place - index) * changes[index]))
-    is_far = c < 1 - _FAR
+    is_far = c < 1 - _DEEPEST
     if is_far.any():
         rest = 1 - c[is_far]
         x[is_far] = 1 / (rest - np.log(rest))
