@@ -109,7 +109,7 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
     _names(panel, y, ax)
     ax.set_title(panel.title, loc="left", fontsize=TYPE + 0.5, weight="bold", pad=3)
     ax.set_ylabel(y.title, labelpad=1)
-    _ticks(ax.xaxis, _sparse(panel.x))
+    _ticks(ax.xaxis, thinned(panel.x))
     _ticks(ax.yaxis, y)
     ax.tick_params(width=0.4, length=2, pad=1.5)
     if has_x_title:
@@ -118,7 +118,7 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
         ax.tick_params(labelbottom=False)
 
 
-def _sparse(axis: Axis) -> Axis:
+def thinned(axis: Axis) -> Axis:
     """Return an axis with every other number, from the last one, where there are many."""
     every = 1 + (len(axis.ticks) > 4)
     return replace(axis, ticks=list(reversed(axis.ticks))[::every])

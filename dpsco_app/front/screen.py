@@ -15,7 +15,7 @@ from dpsco_app.figure.values import Figure
 from dpsco_app.front.answer import Answer, answer, question
 from dpsco_app.front.figure import front_figure, nests
 from dpsco_app.front.headline import LIMIT, marked
-from dpsco_app.front.meaning import meaning
+from dpsco_app.front.pictures.meaning import meaning
 from dpsco_app.front.questions.tails import has_tails, tails_figure, tails_headline
 from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View

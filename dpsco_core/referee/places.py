@@ -10,6 +10,7 @@ from dpsco_core.catalogue import distributions_for, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
+from dpsco_core.referee.report import Progress
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_Q, Scenario
 
@@ -57,9 +58,14 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
     return replace(start, methods=(), axis=None, grid=())
 
 
-def trial_places(base: Scenario) -> tuple[Scenario, ...]:
+def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
     """Return the settings at which the method runs for trials, those that are hardest first."""
-    return tuple(point for point in _distinct(_trials(base)) if _can_run(point))
+    places = []
+    for count, point in enumerate(_distinct(_trials(base))):
+        progress(f"planning: setting {count + 1}")
+        if _can_run(point):
+            places.append(point)
+    return tuple(places)
 
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:

@@ -307,7 +307,7 @@ def test_the_page_renders_a_picture(
     assert path.stat().st_size > 50_000
 
 
-CONTROLS = ("Tail index p", "Records n", "Dimension d", "Privacy budget", "Failure probability")
+CONTROLS = ("Tail index p", "Records n", "Dimension d", "Privacy budget")
 # The places of all that is written into the figure: left, top, right, bottom.
 LABELS = """() => [...document.querySelectorAll(".st-key-figure_wide .annotation-text")]
   .filter((e) => e.textContent.trim())
@@ -344,7 +344,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
         expect(page.get_by_role("group", name=name)).to_be_in_viewport(ratio=1)
     for shown in (
         page.get_by_role("combobox", name="Estimate"),
-        page.get_by_role("combobox", name="Geometry"),
+        page.get_by_role("combobox", name="Data"),
         page.get_by_test_id("stSidebar").get_by_role("button", name="Algorithms"),
         page.get_by_role("button", name="The sliders"),
         headline(page),
