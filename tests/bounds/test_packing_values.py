@@ -295,7 +295,7 @@ def test_the_majorants_of_what_is_missing_are_above_it():
     source = np.random.default_rng(5)
     for d in (2, 4, 9):
         table = expectiles._distances(d)
-        e, log_excess = expectiles._excesses(d)
+        e, log_excess = packing._excesses(d)
         for _ in range(60):
             rho = int(source.integers(1, len(table.rho)))
             y = source.standard_normal(d)

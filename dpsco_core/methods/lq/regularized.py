@@ -43,7 +43,7 @@ REGULARISED = 0.5  # a share of the reciprocal of that time
 class BoundedMeanGradient(Statistic):
     """The mean gradient of Lipschitz losses, with noise shaped to the dual norm."""
 
-    sensitivity: float  # how far a record moves it in the dual norm: 2L/n
+    dual_sensitivity: float  # how far a record moves it in the dual norm: 2L/n
     space: RegularSpace
     shape: Noise
 
@@ -54,7 +54,7 @@ class BoundedMeanGradient(Statistic):
         return rows
 
     def noise(self, n: int, d: int, rho: float) -> Shaped:
-        return Shaped(norm=self.space, sensitivity=self.sensitivity, rho=rho, noise=self.shape)
+        return Shaped(norm=self.space, sensitivity=self.dual_sensitivity, rho=rho, noise=self.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class RegularizedMirrorDescent(DescentMethod):
             energy = dual_energy(space, noise) * sensitivity**2 / rho
             steps, proximal, regulariser = practical_parameters(setting, space, energy, losses)
             doubled = proximal
-        gradient = BoundedMeanGradient(sensitivity=sensitivity, space=space, shape=noise)
+        gradient = BoundedMeanGradient(dual_sensitivity=sensitivity, space=space, shape=noise)
         descent = RegularizedSteps(
             space=space,
             steps=steps,
