@@ -1,4 +1,4 @@
-"""What newcomers write who take the printed methods as their model, or whose code is not printed.
+"""What newcomers write after the model of the printed methods, or where no code is printed.
 
 With its tests; `test_recipes` walks it.
 """
