@@ -89,7 +89,7 @@ LIMITS: dict[str, float] = {
     "tests/explain": 0.3,
     "tests/geometry": 0.0,
     "tests/methods": 0.0,
-    "tests/privacy": 0.6,
+    "tests/privacy": 0.5,
     "tests/problems": 0.5,
     "tests/referee": 0.2,
     "tests/results": 0.0,
