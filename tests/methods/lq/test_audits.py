@@ -150,7 +150,7 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     geometry = lq(q)
     setting = geometric("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), setting, steps=steps)
-    pull = plan.statistic.sensitivity / 2 * unit(d, dual_exponent(q))
+    pull = plan.statistic.dual_sensitivity / 2 * unit(d, dual_exponent(q))
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
