@@ -72,14 +72,14 @@ def main(problems: Sequence[str]) -> None:
     """Print the table."""
     print("| problem | set | budget | region | measured | ratio | bound | method |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for problem, geometry, budget, found in cells(problems):
+    for problem, geometry, budget, risk_gap in cells(problems):
         row = [f"`{problem}`", geometry, NAMES[budget]]
-        if found is None:
+        if risk_gap is None:
             row += ["none", "", "", "", ""]
         else:
-            ratio = found.error / found.edge
-            row += [f"{found.edge:.3g}", f"{found.error:.3g}", f"{ratio:.3g}"]
-            row += [f"`{found.bound}`", f"`{found.method}`"]
+            ratio = risk_gap.error / risk_gap.edge
+            row += [f"{risk_gap.edge:.3g}", f"{risk_gap.error:.3g}", f"{ratio:.3g}"]
+            row += [f"`{risk_gap.bound}`", f"`{risk_gap.method}`"]
         print("| " + " | ".join(row) + " |", flush=True)
 
 
