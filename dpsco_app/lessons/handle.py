@@ -26,9 +26,9 @@ def handle(
     if finding is not None:
         place = lesson.place(evidence, float(finding.answer))
         measured = (measured_text(lesson, finding), place)
-    if lesson.first:
-        own = curve(evidence.points, lesson.first)
-        start = (min(own), first_height(own))
+    if lesson.start_method:
+        line = curve(evidence.points, lesson.start_method)
+        start = (min(line), first_height(line))
     return {
         "question": lesson.words.question,
         "texts": [answer_text(lesson, value) for value in lesson.numbers],

@@ -41,35 +41,35 @@ class Answered:
     verdict: Verdict
 
 
-def verdict_of(one: Answered) -> str:
-    return VERDICTS[not one.verdict.close]
+def verdict_of(answer: Answered) -> str:
+    return VERDICTS[not answer.verdict.close]
 
 
-def progress(done: Sequence[Answered], view: LessonsView) -> str:
+def progress(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return how much of the path is answered, and which lessons well."""
-    count, asked = len(view.lessons), len(view.asked)
+    count, count_asked = len(view.lessons), len(view.questions_asked)
     counts = [
-        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in alike)}"
         for name in VERDICTS
-        if (own := [one for one in done if verdict_of(one) == name])
+        if (alike := [one for one in answers if verdict_of(one) == name])
     ]
-    told = [f"{len(done)} of {count} lesson{'s' * (count != 1)} answered"] if count else []
-    if asked:
+    sentences = [f"{len(answers)} of {count} lesson{'s' * (count != 1)} answered"] if count else []
+    if count_asked:
         replied = sum(map(bool, view.replied))
-        counts.append(f"{replied} of {asked} question{'s' * (asked != 1)} answered")
-    return " · ".join([*told, *counts])
+        counts.append(f"{replied} of {count_asked} question{'s' * (count_asked != 1)} answered")
+    return " · ".join([*sentences, *counts])
 
 
-def report(done: Sequence[Answered], view: LessonsView) -> str:
+def report(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return the table of what was predicted and measured, and what was written, as HTML."""
     rows = [
         (
-            step_name(one.lesson.slug),
-            answer_text(one.lesson, one.prediction),
-            with_units(one.finding.said.replace("**", "")),
-            verdict_of(one),
+            step_name(answer.lesson.slug),
+            answer_text(answer.lesson, answer.prediction),
+            with_units(answer.finding.text.replace("**", "")),
+            verdict_of(answer),
         )
-        for one in done
+        for answer in answers
     ]
     heads = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
     body = "".join(
@@ -80,10 +80,10 @@ def report(done: Sequence[Answered], view: LessonsView) -> str:
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
     sentence = escape(view.sentence)
-    below = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
-    asked = "".join(
+    sentence_html = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
+    questions = "".join(
         f"<p><b>{escape(question)}</b><br>{escape(reply) or 'Not answered.'}</p>"
         for question, reply in view.discussed
     )
     empty = "<p>No lesson is answered yet.</p>" if view.lessons else ""
-    return (table if rows else empty) + asked + below
+    return (table if rows else empty) + questions + sentence_html

@@ -17,7 +17,7 @@ ASSIGN = "assign"  # where a teacher makes an assignment
 STEPS = (*SLUGS, HAND_IN)  # in their order, from the first lesson on
 # the names of the steps that are no lesson
 NAMES = {START: "Three doors", HAND_IN: "Hand in", ASSIGN: "For teachers: an assignment"}
-MOST = 300  # letters of a sentence
+MOST_LETTERS = 300  # letters of a sentence
 MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500  # their number, and letters of each
 
 
@@ -33,9 +33,9 @@ class LessonsView(PageView):
     replies: str = ""  # what the visitor answers to these, one a line
 
     def validate(self) -> Self:
-        self.given()
-        most = f"at most {MOST} letters long"
-        require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
+        self.predictions()
+        length = f"at most {MOST_LETTERS} letters long"
+        require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
         self._check_assignment()
         if self.lesson in (START, HAND_IN, ASSIGN, *SLUGS):
             return self._on_its_way()
@@ -44,7 +44,7 @@ class LessonsView(PageView):
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=numbered[self.lesson])._on_its_way()
 
-    def given(self) -> dict[str, Answer]:
+    def predictions(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
         answers: dict[str, Answer] = {}
         for part in filter(None, self.answers.split(",")):
@@ -71,7 +71,7 @@ class LessonsView(PageView):
         return (*self.lessons, HAND_IN)
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def questions_asked(self) -> tuple[str, ...]:
         """The questions of the assignment."""
         return tuple(filter(None, (line.strip() for line in self.questions.split("\n"))))
 
@@ -79,12 +79,12 @@ class LessonsView(PageView):
     def replied(self) -> tuple[str, ...]:
         """The answers to the questions: as many, the missing ones empty."""
         lines = self.replies.split("\n") if self.replies else []
-        return tuple(lines + [""] * (len(self.asked) - len(lines)))
+        return tuple(lines + [""] * (len(self.questions_asked) - len(lines)))
 
     @property
     def discussed(self) -> tuple[tuple[str, str], ...]:
         """The questions of the assignment, each with its answer."""
-        return tuple(zip(self.asked, self.replied, strict=True))
+        return tuple(zip(self.questions_asked, self.replied, strict=True))
 
     def reply(self, number: int, text: str) -> Self:
         """Return the view with another answer to a question, which becomes one line."""
@@ -96,15 +96,17 @@ class LessonsView(PageView):
         slugs = [slug for slug in self.tasks.split(",") if slug]
         is_list = set(slugs) <= set(SLUGS) and len(set(slugs)) == len(slugs)
         require(is_list, "tasks", "names of lessons, each once", shorten(self.tasks))
-        most = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
-        fits = len(self.asked) <= MOST_QUESTIONS and all(
-            len(q) <= MOST_QUESTION for q in self.asked
+        length = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
+        fits = len(self.questions_asked) <= MOST_QUESTIONS and all(
+            len(q) <= MOST_QUESTION for q in self.questions_asked
         )
-        require(fits and _is_text(self.questions), "questions", most, shorten(self.questions))
-        most = f"at most one line of up to {MOST_REPLY} letters for each question"
+        require(fits and _is_text(self.questions), "questions", length, shorten(self.questions))
+        length = f"at most one line of up to {MOST_REPLY} letters for each question"
         lines = self.replies.split("\n") if self.replies else []
-        fits = len(lines) <= len(self.asked) and all(len(line) <= MOST_REPLY for line in lines)
-        require(fits and _is_text(self.replies), "replies", most, shorten(self.replies))
+        fits = len(lines) <= len(self.questions_asked) and all(
+            len(line) <= MOST_REPLY for line in lines
+        )
+        require(fits and _is_text(self.replies), "replies", length, shorten(self.replies))
 
     def _on_its_way(self) -> Self:
         """Return the view at a step of its assignment, if it has one."""
@@ -117,9 +119,9 @@ def _is_text(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 
 
-def answers_text(given: Mapping[str, Answer]) -> str:
+def answers_text(predictions: Mapping[str, Answer]) -> str:
     """Return answers by lesson as an address has them."""
-    return ",".join(f"{slug}:{to_text(answer)}" for slug, answer in given.items())
+    return ",".join(f"{slug}:{to_text(answer)}" for slug, answer in predictions.items())
 
 
 def name_of(step: str) -> str:

@@ -112,8 +112,8 @@ class Lessons:
 
     def reply(self, number: int, text: str) -> None:
         """Keep the answer to a question of the assignment."""
-        last = len(self.view.asked) - 1
-        require(0 <= number <= last, "question", f"a number from 0 to {last}", number)
+        last_number = len(self.view.questions_asked) - 1
+        require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
 
     def forget(self) -> None:
@@ -130,9 +130,9 @@ class Lessons:
 
     def _ask(self) -> None:
         """Note what is to be run: for the step that is shown first, then for the other answers."""
-        answers, step = self.view.given(), self.view.lesson
+        answers, step = self.view.predictions(), self.view.lesson
         items_of_step: list[Cell | Part] = (
-            [] if step == HAND_IN else work(BY_SLUG[step], before=True)
+            [] if step == HAND_IN else work(BY_SLUG[step], is_preview=True)
         )
         items_of_step += work(BY_SLUG[step]) if step in answers else []
         rest = [item for slug in answers if slug != step for item in work(BY_SLUG[slug])]
@@ -174,9 +174,9 @@ class Lessons:
 
     def _measured(self, lesson: Lesson, *, is_before: bool) -> LessonEvidence | None:
         """Return what a lesson has measured, or shows before; None while cells are missing."""
-        if not all(map(self.results.has, work(lesson, before=is_before))):
+        if not all(map(self.results.has, work(lesson, is_preview=is_before))):
             return None
-        return measure(lesson, self.results, before=is_before)
+        return measure(lesson, self.results, is_preview=is_before)
 
     def answered(self, slug: str) -> Answered | None:
         """Return a lesson that was answered and has run."""
@@ -203,13 +203,13 @@ class Lessons:
 
     def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
         slug, words = lesson.slug, lesson.words
-        run, answers = self.answered(slug), self.view.given()
+        run, answers = self.answered(slug), self.view.predictions()
         evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
         finding = None if run is None else run.finding
-        title = words.before if finding is None else finding.headline
+        title = words.preview_title if finding is None else finding.headline
         charts, handle_data = [], None
         if evidence is not None:
-            charts_shown = figures(lesson, evidence, title, done=run is not None)
+            charts_shown = figures(lesson, evidence, title, has_run=run is not None)
             places = zip(charts_shown, heights(len(charts_shown)), strict=True)
             charts = [_chart(figure, theme, height) for figure, height in places]
         if evidence is not None and lesson.numbers:
@@ -263,7 +263,7 @@ class Lessons:
         """Return how far the runs are, or what comes next."""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.given()
+        answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.predictions()
         return LESSON_LIVE if answered else LESSON_PREDICT
 
 

@@ -43,7 +43,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     page.goto(dashboard + "/learn?lesson=heavy-tails")
     for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
-        expect(page.locator(".head h2")).to_have_text(WORDS[slug].before, timeout=SLOW)
+        expect(page.locator(".head h2")).to_have_text(WORDS[slug].preview_title, timeout=SLOW)
         ready(page, seconds=60)
         drawn = figure(page, "learn")
         expect(drawn).to_be_visible(timeout=SLOW)

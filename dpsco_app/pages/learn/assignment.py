@@ -93,12 +93,12 @@ def _take_questions() -> None:
         st.session_state[WRONG] = str(problem)
         return
     st.session_state[WRONG] = ""
-    STATE.change({"questions": "\n".join(view.asked), "replies": ""})
+    STATE.change({"questions": "\n".join(view.questions_asked), "replies": ""})
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
     """Return what a student sees first of the assignment that a teacher has chosen."""
-    questions = "\n".join(view.asked)
+    questions = "\n".join(view.questions_asked)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 
 
@@ -106,7 +106,8 @@ def sheet(view: LessonsView, address: str) -> str:
     """Return an assignment as a page to print, which needs no network."""
     lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
     asked = "".join(
-        f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>" for question in view.asked
+        f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
+        for question in view.questions_asked
     )
     return html_page(
         SHEET_TITLE,

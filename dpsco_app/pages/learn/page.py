@@ -24,7 +24,7 @@ from dpsco_app.lessons.verdict import CLOSE
 from dpsco_app.lessons.view import (
     ASSIGN,
     HAND_IN,
-    MOST,
+    MOST_LETTERS,
     START,
     LessonsView,
     name_of,
@@ -184,7 +184,7 @@ def _doors(screen: FirstScreen) -> None:
 def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
     slug, known = lesson.slug, state.path().measured
-    screen.say(step_name(slug), lesson.words.before)
+    screen.say(step_name(slug), lesson.words.preview_title)
     with screen.beside, st.container(key="learn_text"):
         st.markdown(with_units(lesson.words.text))
         question = st.empty()
@@ -198,13 +198,13 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     with status:
         over = state.answered(slug, view)
         if over is None:
-            evidence, title = state.measure(lesson, before=True), lesson.words.before
+            evidence, title = state.measure(lesson, is_preview=True), lesson.words.preview_title
         else:
             evidence, title = over.evidence, over.finding.headline
         if state.prediction_of(slug) is None:
             st.markdown("Predict first.")
     screen.say(step_name(slug), title)
-    shown = figures(lesson, evidence, title, done=over is not None)
+    shown = figures(lesson, evidence, title, has_run=over is not None)
     main, *others = shown
     height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
     width = WIDTHS.get(window.size(), 780)
@@ -229,9 +229,9 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     if over is not None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
-            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
+            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.text}"))
         with reason:
-            st.markdown(with_units(f"**Why.** {lesson.words.why}"))
+            st.markdown(with_units(f"**Why.** {lesson.words.explanation}"))
             follower = view.steps[view.steps.index(slug) + 1]
             _step_button("Follow", follower, label=next_label(follower), type="primary")
 
@@ -283,8 +283,8 @@ def _draw_handle(
 def _go_on(lesson: Lesson, view: LessonsView) -> None:
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
-        link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
-        for slug, label in lesson.elsewhere:
+        link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
+        for slug, label in lesson.further_pages:
             link_to(slug, label, links.query(lesson.scenario))
         own = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
         link(STATE, own, about=words.HOMEWORK)
@@ -309,7 +309,7 @@ def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
     st.text_area(
         SENTENCE,
         key=STATE.key("sentence"),
-        max_chars=MOST,
+        max_chars=MOST_LETTERS,
         height=80,
     )
     st.html(f"<style>{REPORT_STYLE}</style>{handed}")

@@ -32,9 +32,9 @@ class RunHere:
         return rows_of(part)
 
 
-def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
-    """Run a lesson, or what it shows `before` its run, in the middle of a page."""
-    return lessons.measure(lesson, RunHere(), before=before)
+def measure(lesson: Lesson, *, is_preview: bool = False) -> LessonEvidence:
+    """Run a lesson, or only its preview, while a page is drawn."""
+    return lessons.measure(lesson, RunHere(), is_preview=is_preview)
 
 
 def path() -> LessonPath:

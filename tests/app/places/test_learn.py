@@ -25,7 +25,7 @@ from dpsco_app.lessons.lessons import (
 )
 from dpsco_app.lessons.report import Answered
 from dpsco_app.lessons.verdict import CLOSE, answer_text
-from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView
+from dpsco_app.lessons.view import HAND_IN, MOST_LETTERS, START, STEPS, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.learn.page import ASSETS
@@ -99,16 +99,16 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     page = checked(page.button(key="learn_next").click().run())
     for slug in SLUGS:
         told = WORDS[slug]
-        assert step_name(slug) in html(page) and headline(page) == told.before
+        assert step_name(slug) in html(page) and headline(page) == told.preview_title
         assert STATE.from_query(dict(page.query_params))[0].lesson == slug
-        assert told.why not in written(page)
-        assert told.before in [chart.proto.alt for chart in page.get("plotly_chart")]
+        assert told.explanation not in written(page)
+        assert told.preview_title in [chart.proto.alt for chart in page.get("plotly_chart")]
         page = predict(page, slug)
         page = checked(page.button(key="learn_run").click().run())
         run = answered(page, slug)
-        assert run.verdict.sentence in verdict(page) and run.finding.said in verdict(page)
+        assert run.verdict.sentence in verdict(page) and run.finding.text in verdict(page)
         assert run.finding.headline in [chart.proto.alt for chart in page.get("plotly_chart")]
-        assert told.why in written(page) and headline(page) == run.finding.headline
+        assert told.explanation in written(page) and headline(page) == run.finding.headline
         button = page.button(key="learn_follow")
         if slug != SLUGS[-1]:
             follower = STEPS[STEPS.index(slug) + 1]
@@ -136,7 +136,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         assert cells == [
             step_name(slug),
             answer_text(BY_SLUG[slug], run.prediction),
-            run.finding.said.replace("**", ""),
+            run.finding.text.replace("**", ""),
             "Right or close" if run.verdict.close else "Missed",
         ]
     # What is known is still there when a step is visited again, and can be forgotten.
@@ -245,16 +245,16 @@ def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None)
 def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
     lesson = small(BY_SLUG["geometry"])
     evidence = measure(lesson)
-    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    (figure,) = figures.figures(lesson, evidence, "", has_run=True)
     table = numbers_of(figure)
-    for where, own in (("ℓ₁ ball", evidence.points), ("ℓ₂ ball", evidence.beside)):
+    for where, own in (("ℓ₁ ball", evidence.points), ("ℓ₂ ball", evidence.second_points)):
         for method, name in (
             ("sco.erm", "Risk minimiser"),
             ("sco.objective-perturbation", "Objective perturbation"),
         ):
             assert list(table[f"{name}, {where}"]) == list(curve(own, method).values())
     other = small(BY_SLUG["noise"])
-    (figure,) = figures.figures(other, measure(other), "", done=True)
+    (figure,) = figures.figures(other, measure(other), "", has_run=True)
     assert [line.name for line in figure.panels[0].lines] == ["Sample mean", "Simple clipping"]
 
 
@@ -295,7 +295,7 @@ def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None)
     again = checked(again.button(key="learn_forget").click().run())
     assert "0 of 14 lessons answered" in headline(again) and "Student" not in html(again)
     with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
-        LessonsView(sentence="x" * (MOST + 1)).validate()
+        LessonsView(sentence="x" * (MOST_LETTERS + 1)).validate()
 
 
 # -- figures ------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None)
 def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(experiments.TRIALS, "radius", 2)
     evidence = measure(BY_SLUG["clipping"])
-    (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", done=True)
+    (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", has_run=True)
     drawn = {line.name: line for line in figure.panels[0].lines}
     radius = lowest_x(curve(evidence.points, experiments.PRIVATE))
     best = {row.name: row.values for row in figure.ladder.rows}
@@ -317,31 +317,31 @@ def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(experiments.TRIALS, "neighbours", 3)
     evidence = measure(BY_SLUG["epsilon"])
     counts, shares = experiments.running_share(evidence.rows)
-    figure, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=True)
+    figure, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", has_run=True)
     (line,) = (one for one in figure.panels[0].lines if one.key == experiments.RIGHT)
     assert list(line.x) == list(counts)
     assert list(line.y) == pytest.approx(list(100 * shares))
     (region,) = figure.panels[0].regions
     assert region.look is colours.IMPOSSIBLE
     assert region.lower[0] == pytest.approx(100 * guess_ceiling(experiments.GAME_EPSILON))
-    before, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=False)
+    before, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", has_run=False)
     assert not before.panels[0].regions and len(before.panels[0].lines) == 1
 
 
 def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None:
     lesson = BY_SLUG["the-mean"]
     evidence = measure(lesson)
-    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    (figure,) = figures.figures(lesson, evidence, "", has_run=True)
     worst = [row.values[0] for row in figure.ladder.rows]
     assert list(numbers_of(figure).columns[1:]) == ["Sample mean", "Median of means"]
-    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).said
+    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).text
     for line in figure.panels[0].lines:
         assert list(line.x) == sorted(line.x) and line.y[0] == 100
 
 
 def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
     lesson = BY_SLUG["clipping"]
-    (figure,) = figures.figures(lesson, measure(lesson, before=True), "", done=False)
+    (figure,) = figures.figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
     (line,), (row,) = figure.panels[0].lines, figure.ladder.rows
     seen = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y >= figure.y.low]
     assert 1 < len(seen) < len(line.x) and line.y[0] <= figure.y.high
@@ -351,7 +351,7 @@ def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> N
 
 def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_meets_it() -> None:
     lesson = BY_SLUG["look"]
-    (figure,) = figures.figures(lesson, measure(lesson), "", done=True)
+    (figure,) = figures.figures(lesson, measure(lesson), "", has_run=True)
     private = next(line for line in figure.panels[0].lines if line.key == experiments.PRIVATE)
     best = private.x[int(np.argmin(private.y))]
     (row,) = [row for row in figure.ladder.rows if row.key == experiments.PRIVATE]

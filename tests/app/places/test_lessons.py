@@ -50,7 +50,7 @@ Curves = dict[str, dict[float, float]]
 
 def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
     lesson = BY_SLUG["packing"]
-    (figure,) = figures(lesson, measure(lesson, before=True), "", done=False)
+    (figure,) = figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
     drawn = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
     assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= drawn
     light, dark = Theme(dark=False), Theme(dark=True)
@@ -89,7 +89,7 @@ CHOICE = BY_SLUG["clipping"]
 
 
 def finding_of(answer: str | float) -> LessonFinding:
-    return LessonFinding(answer=answer, headline="", said="")
+    return LessonFinding(answer=answer, headline="", text="")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
     ],
 )
 def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
-    finding = replace(finding_of(2000.0), since=1000.0)
+    finding = replace(finding_of(2000.0), lower_end=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
     assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
 
@@ -180,7 +180,7 @@ def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:
     points = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
     answer = find.largest_record(LessonEvidence(points=points))
-    assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.said
+    assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
 def test_right_guesses_are_counted_over_all_parts() -> None:
     points = series_of({RIGHT: {100: 0.7}}, trials=40)
     answer = find.right_guesses(LessonEvidence(points=points))
-    assert answer.answer == pytest.approx(70) and "4,000" in answer.said and "73" in answer.headline
+    assert answer.answer == pytest.approx(70) and "4,000" in answer.text and "73" in answer.headline
 
 
 @pytest.mark.parametrize(("cut", "answer"), [(0.0, "none"), (0.1, "some"), (0.9, "most")])
@@ -220,7 +220,7 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
     )
     finding = find.share_cut(LessonEvidence(points=points))
     assert finding.answer == answer and "radius, 5," in finding.headline
-    assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
+    assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.text
 
 
 def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() -> None:
@@ -235,7 +235,7 @@ def test_the_fall_compares_the_ends() -> None:
     )
     finding = find.fall(LessonEvidence(points=points))
     assert finding.answer == pytest.approx(10)
-    for text in (finding.headline, finding.said.replace("**", "")):
+    for text in (finding.headline, finding.text.replace("**", "")):
         assert "a factor of 10;" in text and "a factor of 5" in text
 
 
@@ -261,7 +261,7 @@ def test_free_means_from_there_on(private: tuple[float, ...], answer: float) -> 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
     points = series_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
     finding = find.laplace_over_gaussian(LessonEvidence(points=points))
-    assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
+    assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.text
 
 
 @pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
@@ -281,12 +281,14 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     method = "sco.objective-perturbation"
     cross = {method: {5: 1.0, 200: 0.02}, "sco.erm": {5: 0.1, 200: 0.01}}
     ball = {method: {5: 1.0, 200: 0.11}, "sco.erm": {5: 0.1, 200: 0.03}}
-    evidence = LessonEvidence(points=series_of(cross), beside=series_of(ball), start={200.0: 0.05})
+    evidence = LessonEvidence(
+        points=series_of(cross), second_points=series_of(ball), start={200.0: 0.05}
+    )
     finding = find.width_gain(evidence)
-    assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.said
-    assert "more than the risk of the answer 0" in finding.said
+    assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.text
+    assert "more than the risk of the answer 0" in finding.text
     # Explore's price on each set: 0.02 over 0.01, and 0.11 over 0.03.
-    assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.said
+    assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.text
 
 
 @pytest.mark.parametrize(
@@ -304,19 +306,19 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
     for blank, never in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
         finding = find.filter_pays(LessonEvidence(points=points, start=start))
-        assert finding.answer == answer and ("never do." in finding.said) is never
+        assert finding.answer == answer and ("never do." in finding.text) is never
         before = number_text(answer / 10)
-        assert finding.since == answer / 10
+        assert finding.lower_end == answer / 10
         wins = f"win once users hold {before} to {number_text(answer)} items"
         assert finding.headline == f"Filtered gradients {wins}"
         below = "1,000" if blank == 0.5 or answer == 1000 else "100"
-        assert f"Not before m = **{below}** do" in finding.said
+        assert f"Not before m = **{below}** do" in finding.text
 
 
 def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
     points = series_of({"mean.clipped": {500: 0.4, 20_000: 0.3}})
     finding = find.above_floor(LessonEvidence(points=points, floor={500.0: 0.2, 20_000.0: 0.1}))
-    assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.said
+    assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.text
     assert "error of simple clipping is 3 times" in finding.headline
 
 
@@ -326,17 +328,17 @@ def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     words = lesson.words
-    texts = (words.title, words.text, words.question, words.before, words.why)
+    texts = (words.title, words.text, words.question, words.preview_title, words.explanation)
     assert all(texts) and words.question.endswith(("?", "%.", "4."))
     assert sum(text.count("$") for text in texts) // 2 <= 2
     assert bool(lesson.choices) != bool(lesson.numbers)
     assert all(a < b for a, b in pairwise(lesson.numbers))
     scenario = lesson.scenario.validate(DASHBOARD)
-    assert set(lesson.given) < set(scenario.methods) or lesson.experiment is not None
-    assert lesson.experiment is not None or lesson.given
+    assert set(lesson.preview_methods) < set(scenario.methods) or lesson.experiment is not None
+    assert lesson.experiment is not None or lesson.preview_methods
     assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
-    assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
-    query = explore_query(scenario, against=lesson.against)
+    assert {slug for slug, _ in lesson.further_pages} <= set(PLACES)
+    query = explore_query(scenario, against=lesson.second_set)
     assert (
         Scenario.from_query({k: v for k, v in query.items() if k not in ("show", "against")}, BASE)
         == scenario
@@ -353,7 +355,7 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
 )
 def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     evidence = measure(lesson)
-    (figure, *_) = figures(lesson, evidence, "", done=True)
+    (figure, *_) = figures(lesson, evidence, "", has_run=True)
     shown = figure.panels[0]
     trials = lesson.trials(evidence)
     for x, y in trials:
@@ -370,7 +372,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     if lesson.height is None:
         assert [x for x, _ in places] == [*lesson.numbers, answer]
     else:
-        assert {x for x, _ in places} == {lesson.last}
+        assert {x for x, _ in places} == {lesson.last_point}
 
 
 def test_every_word_belongs_to_a_lesson() -> None:
@@ -390,19 +392,19 @@ def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
     rng = np.random.default_rng(3)
     errors = {m: rng.pareto(2, size=200).tolist() for m in lesson.scenario.methods}
     evidence = LessonEvidence(points=(), outcomes=outcomes_of(errors))
-    (figure,) = figures(lesson, evidence, "", done=True)
+    (figure,) = figures(lesson, evidence, "", has_run=True)
     for line, row in zip(figure.panels[0].lines, figure.ladder.rows, strict=True):
         (met,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
         assert row.values == [find.short(met)]
         assert not line.label
-        assert f"**{met:.2g}**" in lesson.find(evidence).said
+        assert f"**{met:.2g}**" in lesson.find(evidence).text
 
 
 def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
     lesson = BY_SLUG["clipping"]
     rows = tuple(row for part in parts("radius") for row in run_part(part))
     evidence = LessonEvidence(points=series_points(rows), rows=rows)
-    (figure,) = figures(lesson, evidence, "", done=True)
+    (figure,) = figures(lesson, evidence, "", has_run=True)
     below = sorted(figure.ladder.rows, key=lambda row: -row.end)
     values = [float(row.values[0]) for row in below]
     assert values == sorted(values, reverse=True) and len(values) == 4

@@ -55,7 +55,9 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     lesson, lessons = BY_SLUG[slug], Lessons()
     lessons.go(slug)
     before = finish(lessons)
-    assert lesson.words.before in before["head"] and before["verdict"] == before["reason"] == ""
+    assert (
+        lesson.words.preview_title in before["head"] and before["verdict"] == before["reason"] == ""
+    )
     assert bool(before["handle"]) == bool(lesson.numbers) != bool(before["choices"])
     assert (before["predicted"] is None and not before["handle"]) or not before["handle"]["trials"]
     assert bool(before["spots"]) == bool(lesson.spots)
@@ -100,10 +102,13 @@ def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> 
         lessons.go(slug)
         finish(lessons)
         cells = [item for item in lessons._items_of_step if isinstance(item, Cell)]
-        unseen = set(lesson.scenario.methods) - set(lesson.given)
+        unseen = set(lesson.scenario.methods) - set(lesson.preview_methods)
         for cell in cells:
-            first = lesson.first == cell.method and cell.x == lesson.scenario.grid[0]
-            beside = lesson.other is not None and cell.point.geometry == lesson.other.geometry
+            first = lesson.start_method == cell.method and cell.x == lesson.scenario.grid[0]
+            beside = (
+                lesson.second_scenario is not None
+                and cell.point.geometry == lesson.second_scenario.geometry
+            )
             assert cell.method not in unseen or first or beside, (slug, cell)
 
 
@@ -254,7 +259,7 @@ class Tags(HTMLParser):
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -> None:
     words = WORDS[slug]
-    for text in (words.text, words.why):
+    for text in (words.text, words.explanation):
         made, tags = prose(text), Tags()
         tags.feed(made)
         assert tags.open == [] and not set("$\\{}^*") & set(made)
