@@ -26,8 +26,8 @@ LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of t
 class Place:
     """Where figures follow each other: the last one stays, for an empty place would flicker."""
 
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self._inside = inside
+    def __init__(self, container: DeltaGenerator) -> None:
+        self._container = container
 
     def draw(
         self,
@@ -43,9 +43,9 @@ class Place:
             charts = {**charts, "layout": charts["layout"] | clicks}
             # Anew after each click: the same point, clicked again, would only lose its selection.
             key = f"{key}_{st.session_state.get(CLICKS, 0)}"
-            told = partial(_tell, on_click, key)
-            options = {"on_select": told, "selection_mode": "points"}
-        after = self._inside.plotly_chart(
+            callback = partial(_tell, on_click, key)
+            options = {"on_select": callback, "selection_mode": "points"}
+        place = self._container.plotly_chart(
             Plain(charts),
             key=key,
             width="stretch",
@@ -54,8 +54,8 @@ class Place:
             config=CONFIG,
             **options,
         )
-        if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
-            self._inside = after
+        if isinstance(place, DeltaGenerator):  # otherwise it is a selection of points
+            self._container = place
 
 
 def _tell(on_click: Callable[[str], None], key: str) -> None:

@@ -21,9 +21,9 @@ def front_fields(scenario: Scenario) -> list[str]:
     return [name for name in FRONT if name not in ("m", "alike") or of_users]
 
 
-def widget(known: Field) -> str:
+def widget(properties: Field) -> str:
     """Return what a field is set with: a slider, or what its kind asks for."""
-    return "slider" if known.offered else known.kind
+    return "slider" if properties.offered else properties.kind
 
 
 def choices(field: str, scenario: Scenario) -> list[str]:

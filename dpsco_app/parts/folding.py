@@ -20,8 +20,8 @@ def fold(
     """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
     # A popover's fragment alone would fill the row.
     popover = kind == "popover"
-    around = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
-    with around:
+    container = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
+    with container:
         _fragment(label, draw, key, kind, icon)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpsco_app.front.address import Address, PageView, checked
-from dpsco_app.parts.controls import MORE, NOTION, PREFIX
+from dpsco_app.parts.controls import MORE_KEY, NOTION, PREFIX
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.folding import FOLD
 from dpsco_app.parts.insides import DeltaGenerator
@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         f"[class*='st-key-']:is([class*='_{end} '], [class$='_{end}'])"
         for end in ("files", "export", "link")
     ),
-    "fine-print": (f".st-key-{MORE}",),
+    "fine-print": (f".st-key-{MORE_KEY}",),
 }
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")

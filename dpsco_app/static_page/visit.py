@@ -18,7 +18,7 @@ from dpsco_app.front.answer import question
 from dpsco_app.front.links import parameters
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.view import View
-from dpsco_app.parts.differences import apart
+from dpsco_app.parts.differences import difference_text
 from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
@@ -127,7 +127,7 @@ class Visit:
         values: dict[str, Any] = {}
         try:
             scenario = fit(self.scenario).validate(self.session.curves.limits)
-            remark = bold(apart(scenario, self.scenario, WHY))
+            remark = bold(difference_text(scenario, self.scenario, WHY))
             values = {
                 "picture": picture.picture_data(scenario, dark=theme.dark),
                 "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),

@@ -35,7 +35,7 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
     assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]
     assert promised("stored._served_outcomes") == [stored._served_outcomes.cache_info().maxsize]
-    assert promised("audit._kept") == [audit.KEPT_AUDITS]
+    assert promised("audit._stored_audits") == [audit.KEPT_AUDITS]
 
 
 def test_its_ranges_are_those_of_all_other_caches() -> None:

@@ -5,7 +5,13 @@ import math
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.figure import FIRST, MOST, bounds_figure, height_of, room_for_names
+from dpsco_app.pages.bounds.figure import (
+    FEW_ROWS,
+    MOST_ROWS,
+    bounds_figure,
+    height_of,
+    room_for_names,
+)
 from dpsco_app.pages.bounds.state import (
     FITTING,
     STATE,
@@ -44,7 +50,7 @@ from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
-NAMED = {"left": 14, "height": 420}  # on a phone, where marks bear their names
+PHONE_SIZE = {"left": 14, "height": 420}  # on a phone, where marks bear their names
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 
@@ -80,9 +86,11 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.container(horizontal=True, vertical_alignment="bottom", key="bounds_choices"),
     ):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
-        if len(in_figure) > FIRST:
-            longest = f"All {len(in_figure)}" if len(in_figure) <= MOST else f"The best {MOST}"
-            draw_parts({"few": f"The best {FIRST}", "all": longest}, STATE.key("rows"), "Rows")
+        if len(in_figure) > FEW_ROWS:
+            longest = (
+                f"All {len(in_figure)}" if len(in_figure) <= MOST_ROWS else f"The best {MOST_ROWS}"
+            )
+            draw_parts({"few": f"The best {FEW_ROWS}", "all": longest}, STATE.key("rows"), "Rows")
     spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
@@ -92,13 +100,13 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(QUESTION, words.title(in_figure, wider), small)
     if in_figure:
         axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
-        most = FIRST if view.rows == "few" else MOST
+        most_rows = FEW_ROWS if view.rows == "few" else MOST_ROWS
         figure = bounds_figure(
-            in_figure, axis, chosen, start, most=most, has_names=is_phone, wider=wider
+            in_figure, axis, chosen, start, most_rows=most_rows, has_names=is_phone, wider=wider
         )
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         size = {"left": 24, "right": room_for_names(figure), "height": height_of(figure)}
-        screen.draw(figure, _clicked, phone=NAMED, **size)
+        screen.draw(figure, _clicked, phone=PHONE_SIZE, **size)
         binds_zcdp = any(r.bound.card.privacy == "zcdp" for r in in_figure if r.binds)
         dashed = words.DASHED * (0 < start < math.inf)
         screen.foot.caption(words.MARKS + dashed + words.ZCDP * binds_zcdp)
@@ -117,7 +125,7 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             st.caption(missing)
     _cover(table)
     _choose_row(all_rows, chosen, start)
-    _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
+    _draw_row(point, next(r for r in all_rows if r.bound.card.slug == chosen))
 
 
 def _choose_table(fitting: PaperTable, *, holds: bool) -> None:
@@ -183,7 +191,7 @@ def _clicked(key: str) -> None:
 # -- one row ------------------------------------------------------------------------------------
 
 
-def _one(point: Scenario, row: Row) -> None:
+def _draw_row(point: Scenario, row: Row) -> None:
     card = row.bound.card
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
@@ -233,16 +241,19 @@ def _values(point: Scenario, row: Row) -> None:
 
 
 def _conditions(point: Scenario, row: Row) -> None:
-    every = conditions(point, row.bound)
+    all_conditions = conditions(point, row.bound)
     if row.failures:
         st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
-    elif every:
+    elif all_conditions:
         st.markdown("**All of its conditions hold here.**")
     if row.note:
         st.caption(row.note)
-    if every:
-        with st.container(key=f"{FOLD}conditions"), st.expander(f"Its conditions ({len(every)})"):
-            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
+    if all_conditions:
+        with (
+            st.container(key=f"{FOLD}conditions"),
+            st.expander(f"Its conditions ({len(all_conditions)})"),
+        ):
+            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in all_conditions))
 
 
 def _sources(row: Row) -> None:

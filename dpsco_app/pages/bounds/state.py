@@ -61,8 +61,8 @@ def covered(table: PaperTable) -> dict[str, Any]:
 @lru_cache(maxsize=1000)
 def fitting_table(point: Scenario) -> PaperTable:
     """Return the first table with a theorem that holds at a point; the first one if none does."""
-    every = map(paper_table, TABLE_KEYS)
-    holding = (t for t in every if any(r.holds for s in t.slugs for r in rows(point, (s,))))
+    tables = map(paper_table, TABLE_KEYS)
+    holding = (t for t in tables if any(r.holds for s in t.slugs for r in rows(point, (s,))))
     return next(holding, paper_table(TABLE_KEYS[0]))
 
 

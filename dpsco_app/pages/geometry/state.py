@@ -12,7 +12,7 @@ from dpsco_core.scenario import Scenario
 
 PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
 SPAN = 2.0  # a coordinate of the point is at most this
-OTHERS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
+UNUSED_FIELDS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
 STEP = 0.05  # the step of a coordinate, by one key
 LARGEST_Q = 100.0  # a ball of a larger exponent looks the same
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
@@ -41,5 +41,5 @@ def shape_of(scenario: Scenario) -> Shape:
 STATE = PageState(
     name="geometry",
     default=View(),
-    use=Use(sampling=False, unused_fields=OTHERS),
+    use=Use(sampling=False, unused_fields=UNUSED_FIELDS),
 )

@@ -23,7 +23,7 @@ from dpsco_app.static_page.lesson_parts import prose
 from dpsco_core.base.errors import InvalidInput
 
 TITLE = "Make an assignment"
-ABOUT = (
+EXPLANATION = (
     "Choose lessons and add questions of your own. Students who open the link see only these, in "
     "this order. At the end they hand in a page or a link with their predictions, what was "
     "measured, and their answers. Nothing is stored: all of it is in the link."
@@ -44,7 +44,7 @@ ul { list-style: "\\2610\\00a0\\00a0"; }
 
 def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
     """Draw the choice of lessons and questions, and the link and the sheet that come of it."""
-    screen.say(TITLE, "A link and a sheet for a class", ABOUT)
+    screen.say(TITLE, "A link and a sheet for a class", EXPLANATION)
     st.multiselect(
         "Lessons, in their order",
         SLUGS,
@@ -105,14 +105,14 @@ def assignment_of(view: LessonsView) -> LessonsView:
 def sheet(view: LessonsView, address: str) -> str:
     """Return an assignment as a page to print, which needs no network."""
     lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
-    asked = "".join(
+    questions = "".join(
         f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
         for question in view.questions_asked
     )
     return html_page(
         SHEET_TITLE,
         SHEET_STYLE,
-        f"<p>Name and date:</p>{_LINE}{lessons}{asked}"
+        f"<p>Name and date:</p>{_LINE}{lessons}{questions}"
         f"<p>Open this address, predict, run each lesson, and compare:</p>"
         f"<p class='address'>{escape(address)}</p>",
     )

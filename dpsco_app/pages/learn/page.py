@@ -101,13 +101,13 @@ def page() -> None:
     top = st.container()
     row = st.container(horizontal=True, vertical_alignment="center", key="learn_place")
     draw = {WHOLE: partial(_draw, top, row)}
-    draw_page(STATE, draw, {WHOLE: words.QUESTION}, beside=(WHOLE,), has_foot=False)
+    draw_page(STATE, draw, {WHOLE: words.QUESTION}, with_side=(WHOLE,), has_foot=False)
 
 
 def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
-    """Draw the step that is shown, and in the `row` above it the ways to the others."""
+    """Draw the current step, and in the `row` above it the ways to the others."""
     with top:  # Another step scrolls to where this stands.
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
@@ -120,14 +120,17 @@ def _draw(
         _hand_in(screen, view)
     else:
         _lesson(screen, BY_SLUG[view.lesson], view)
-    if view.lesson not in (HAND_IN, ASSIGN):  # there the score is the headline, or nobody's
-        # Measures here what the address has brought along.
-        told = progress(state.all_answered(view), view)
-        score.caption(told, width="content")
+    if view.lesson not in (
+        HAND_IN,
+        ASSIGN,
+    ):  # one has the score as its headline, the other has no score
+        # The answers that the address brings are measured here.
+        score_text = progress(state.all_answered(view), view)
+        score.caption(score_text, width="content")
 
 
 def _place(view: LessonsView) -> DeltaGenerator:
-    """Draw the list of the steps and the ways on and back; return the place of the score."""
+    """Draw the list of steps and the buttons Back and Next; return the place of the score."""
     st.selectbox(
         "Step",
         view.steps if view.is_assignment else (START, *SLUGS, HAND_IN, ASSIGN),
@@ -137,10 +140,10 @@ def _place(view: LessonsView) -> DeltaGenerator:
         width=380,
     )
     if view.lesson in BY_SLUG:
-        at = view.lessons.index(view.lesson)
-        if at or not view.is_assignment:
-            _step_button("Back", (START, *view.lessons)[at])
-        _step_button("Next", view.steps[at + 1])
+        index = view.lessons.index(view.lesson)
+        if index or not view.is_assignment:
+            _step_button("Back", (START, *view.lessons)[index])
+        _step_button("Next", view.steps[index + 1])
     score = st.empty()
     if view.is_assignment:
         st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
@@ -149,13 +152,13 @@ def _place(view: LessonsView) -> DeltaGenerator:
     return score
 
 
-def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
+def _step_button(way: str, target: str, label: str = "", **look: Any) -> None:
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
-        help=name_of(to),
+        help=name_of(target),
         on_click=STATE.change,
-        args=({"lesson": to},),
+        args=({"lesson": target},),
         key=f"learn_{way.lower()}",
         **look,
     )
@@ -168,7 +171,7 @@ def _doors(screen: FirstScreen) -> None:
         doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
         columns = st.columns(3)[: len(doors)]
         for (slug, door), column in zip(doors.items(), columns, strict=True):
-            name, question, about = door
+            name, question, description = door
             with column, st.container(key=f"learn_door_{slug}", border=True, height="stretch"):
                 st.markdown(f"**{question}**")
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
@@ -177,15 +180,15 @@ def _doors(screen: FirstScreen) -> None:
                     _step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
-                st.caption(about)
+                st.caption(description)
     _step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
 
 
 def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
-    slug, known = lesson.slug, state.path().measured
+    slug, count_measured = lesson.slug, state.path().measured
     screen.say(step_name(slug), lesson.words.preview_title)
-    with screen.beside, st.container(key="learn_text"):
+    with screen.side, st.container(key="learn_text"):
         st.markdown(with_units(lesson.words.text))
         question = st.empty()
         status = _run_row(lesson)
@@ -196,17 +199,17 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
-        over = state.answered(slug, view)
-        if over is None:
+        answered = state.answered(slug, view)
+        if answered is None:
             evidence, title = state.measure(lesson, is_preview=True), lesson.words.preview_title
         else:
-            evidence, title = over.evidence, over.finding.headline
+            evidence, title = answered.evidence, answered.finding.headline
         if state.prediction_of(slug) is None:
             st.markdown("Predict first.")
     screen.say(step_name(slug), title)
-    shown = figures(lesson, evidence, title, has_run=over is not None)
-    main, *others = shown
-    height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
+    all_figures = figures(lesson, evidence, title, has_run=answered is not None)
+    main, *further_figures = all_figures
+    height, *lower = (round(h * theme().size.scale) for h in heights(len(all_figures)))
     width = WIDTHS.get(window.size(), 780)
     lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
     screen.draw(main, **lengths, height=height)
@@ -218,18 +221,18 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
             **choices_in_figure(lesson, state.prediction_of(slug), theme()),
         )
     screen.draw_files(main, setting=setting_line(lesson.scenario))
-    for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
+    for i, (figure, low) in enumerate(zip(further_figures, lower, strict=True)):
         with screen.left, st.container(key="learn_below_figure"):
-            below = FirstScreen(f"learn_below_{i}")
-            below.head.html(f"<h3>{escape(figure.alt)}</h3>")
-            below.draw(figure, **lengths, height=low)
+            screen_below = FirstScreen(f"learn_below_{i}")
+            screen_below.head.html(f"<h3>{escape(figure.alt)}</h3>")
+            screen_below.draw(figure, **lengths, height=low)
     if lesson.numbers:
         with question:
-            _draw_handle(lesson, evidence, over, fresh=state.path().measured > known)
-    if over is not None:
+            _draw_handle(lesson, evidence, answered, fresh=state.path().measured > count_measured)
+    if answered is not None:
         with verdict_place:
-            box = st.success if over.verdict.close else st.info
-            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.text}"))
+            box = st.success if answered.verdict.close else st.info
+            box(with_units(f"{answered.verdict.sentence}\n\n{answered.finding.text}"))
         with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.explanation}"))
             follower = view.steps[view.steps.index(slug) + 1]
@@ -266,10 +269,10 @@ def _run_row(lesson: Lesson) -> DeltaGenerator:
 
 
 def _draw_handle(
-    lesson: Lesson, evidence: LessonEvidence, over: Answered | None, *, fresh: bool
+    lesson: Lesson, evidence: LessonEvidence, answered: Answered | None, *, fresh: bool
 ) -> None:
-    """Draw the handle of a number into the figure; after the run the measurement meets it."""
-    finding = None if over is None else over.finding
+    """Draw the handle of a number into the figure; after the run it shows the measurement, too."""
+    finding = None if answered is None else answered.finding
     draw_question(
         state.prediction_key(lesson.slug),
         partial(state.take_answer, lesson.slug),
@@ -286,16 +289,16 @@ def _go_on(lesson: Lesson, view: LessonsView) -> None:
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
         for slug, label in lesson.further_pages:
             link_to(slug, label, links.query(lesson.scenario))
-        own = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
-        link(STATE, own, about=words.HOMEWORK)
+        blank_view = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
+        link(STATE, blank_view, introduction=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------
 
 
 def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
-    done = state.all_answered(view)
-    handed, score = report(done, view), progress(done, view)
+    answers = state.all_answered(view)
+    handed, score = report(answers, view), progress(answers, view)
     screen.say(HANDED_IN, score)
     draw_replies(view)
     with st.container(horizontal=True, key="learn_hand_in_files"):

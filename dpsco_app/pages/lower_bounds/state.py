@@ -39,7 +39,7 @@ class View(PageView):
     shift: float = checked(1.0, real, 1e-3, 1e3)
 
 
-def about(view: View, scenario: Scenario) -> Notion:
+def notion_of_proof(view: View, scenario: Scenario) -> Notion:
     """Return the notion of privacy that a proof is about."""
     notion = notions_of(scenario)[0]
     return "zcdp" if notion == "approx" and view.whom == "zcdp" else notion

@@ -5,7 +5,7 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.method import method_page
-from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
+from dpsco_app.pages.methods.overview import QUESTION, all_part, which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
 from dpsco_app.parts.page import draw_parts
@@ -18,7 +18,7 @@ TAB = "methods_tab"
 
 def page() -> None:
     draw_views("methods")
-    draw_page(STATE, {WHOLE: _draw}, {WHOLE: WHICH})
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -33,7 +33,7 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             st.selectbox(
                 "Method",
                 ("", *METHOD_SLUGS),
-                format_func=_named,
+                format_func=_option_name,
                 key=STATE.key("method"),
                 label_visibility="collapsed",
                 width=420,
@@ -48,5 +48,5 @@ def _turn() -> None:
     STATE.change({"part": st.session_state[TAB], "method": ""})
 
 
-def _named(slug: str) -> str:
+def _option_name(slug: str) -> str:
     return f"{method_card(slug).name} ({family(slug).lower()})" if slug else "All of them"

@@ -76,21 +76,21 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
 
 
 def _single(scenario: Scenario, view: View) -> Scenario:
-    """Return the scenario with the method that is shown alone, and few trials; draw its control."""
-    shown, known = chosen(scenario, view), offered(scenario)
-    if len(known) > 1:
+    """Draw the choice of the method; return the scenario with it alone, and with few trials."""
+    method, methods = chosen(scenario, view), offered(scenario)
+    if len(methods) > 1:
         key = STATE.key("method")
-        st.session_state[key] = shown
+        st.session_state[key] = method
         st.selectbox(
             "Optimiser whose run is taken apart",
-            known,
+            methods,
             width=250,
             label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,
             help="The error by clip radius, below, is that of clipped gradients.",
         )
-    return replace(scenario, methods=(shown,), trials=min(scenario.trials, MOST_TRIALS))
+    return replace(scenario, methods=(method,), trials=min(scenario.trials, MOST_TRIALS))
 
 
 def _path(
@@ -99,7 +99,7 @@ def _path(
     screen: FirstScreen,
     factor: float,
 ) -> tuple[dict[str, RiskPath], bool]:
-    """Draw the run; return the runs that are shown, and whether they are played."""
+    """Draw the run; return the runs of the picture, and whether it can be played."""
     (method,) = scenario.methods
     try:
         runs = single_runs(point, method, factor)
@@ -108,20 +108,24 @@ def _path(
         _refuse(method, refused, "path")
         return {}, False
     title = _title(point, runs, factor)
-    at, name = "", method_card(method).name
+    radius_text, name = "", method_card(method).name
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        at = _radius(point, factor)
+        radius_text = _radius(point, factor)
         whose_radius = ""
     screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
     looks = {
-        "private": (f"private run ({at})" if at else "private run", colour_of(method), ""),
+        "private": (
+            f"private run ({radius_text})" if radius_text else "private run",
+            colour_of(method),
+            "",
+        ),
         "clipped": ("same, no noise", PART_COLOURS["bias"], "8 4"),
         "exact": (
             "gradient descent, no privacy" if relative else "same, no noise, no clipping",
@@ -136,7 +140,7 @@ def _path(
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
     player = None
     if has_frames(runs["private"]):
-        seen = frames_of(point, method, factor)
+        frames = frames_of(point, method, factor)
         data = {
             "identity": f"{method} {point.to_query()}",
             "title": title,
@@ -146,11 +150,11 @@ def _path(
             "follows": method == CLIPPED,
         }
 
-        def keep() -> None:  # what stands below follows the radius where the hand has left it
+        def keep() -> None:  # the figures below follow the radius at which the handle was dropped
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
-        draw_run(seen, lines, PLAYER, keep, **data)
-        player = partial(run_page, seen, lines, dark=is_dark(), **data)
+        draw_run(frames, lines, PLAYER, keep, **data)
+        player = partial(run_page, frames, lines, dark=is_dark(), **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
@@ -176,15 +180,15 @@ def _radius(point: Scenario, factor: float) -> str:
 
 
 def _noise_part(point: Scenario, method: str) -> None:
-    """Draw what is left of noise that is correlated from step to step, if the run has any."""
+    """Draw how noise cancels that is correlated from step to step, if the run has any."""
     plan = planned(point, method)
     if not (isinstance(plan, DescentPlan) and isinstance(plan.descent, PrefixSums)):
         return
-    own = plan.descent.descents[-1].steps
+    steps = plan.descent.descents[-1].steps
     FirstScreen("one_run_noise").show_below(
-        figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed)), height=360
+        figures.noise_figure(cancelling(max(steps, FEW_STEPS), point.seed)), height=360
     )
-    st.caption(figures.noise_sentence(own))
+    st.caption(figures.noise_sentence(steps))
 
 
 def _refuse(method: str, refused: NotApplicable, key: str) -> None:
@@ -197,12 +201,12 @@ def _refuse(method: str, refused: NotApplicable, key: str) -> None:
 
 def _change(refusal: Refusal) -> None:
     session = visit.current()
-    before = session.scenario
-    made = changed(before, refusal)
-    session.show(made)
-    new = [m for m in made.methods if m not in before.methods]
-    if new:
-        STATE.change({"method": new[0]})
+    old = session.scenario
+    new_scenario = changed(old, refusal)
+    session.show(new_scenario)
+    new_methods = [m for m in new_scenario.methods if m not in old.methods]
+    if new_methods:
+        STATE.change({"method": new_methods[0]})
 
 
 def _radius_part(
@@ -228,12 +232,12 @@ def _radius_part(
         )
     radius = st.session_state[RADIUS] * chosen
     sentence = st.container(key="one_run_sentence").empty()
-    second = FirstScreen("one_run_parts")
-    parts = _parts(point, scenario.trials, second.controls)
+    parts_screen = FirstScreen("one_run_parts")
+    parts = _parts(point, scenario.trials, parts_screen.controls)
     sentence.markdown(figures.radius_sentence(gradient_norms(point), parts, radius))
     if parts is None:
         return None
-    second.show_below(
+    parts_screen.show_below(
         figures.parts_figure(parts, radius),
         lambda: figures.parts_table(parts),
         setting=setting_line(replace(scenario, axis=None, grid=())),
@@ -257,9 +261,9 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
     bar = place.empty()
     pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
-    for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
+    for count, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
         if pace.due():  # a click on any control stops the work here
-            bar.progress(done / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
+            bar.progress(count / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(error_split(point, factor, trial))
     bar.empty()
     return anatomy.gather(point, anatomy.FACTORS, splits)

@@ -46,9 +46,9 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
 
 
 def chosen(scenario: Scenario, view: View) -> str:
-    known = offered(scenario)
-    first = CLIPPED if CLIPPED in known or not known else known[0]
-    return view.method if view.method in known else first
+    methods = offered(scenario)
+    default = CLIPPED if CLIPPED in methods or not methods else methods[0]
+    return view.method if view.method in methods else default
 
 
 STATE = PageState(

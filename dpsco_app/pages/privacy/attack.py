@@ -111,16 +111,16 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
 
 
 def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
-    """Return the answer: whether the attack beats the claim, or what the claim leaves anyone."""
+    """Return whether the attack refutes the claim, or else what the claim allows any attack."""
     if achieved.refutes:
         return (
             f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "
             f"claim allows no fewer than {_percent(achieved.least_misses)}"
         )
-    least = float(curve.misses(np.array(ACCEPTED)))
+    least_missed = float(curve.misses(np.array(ACCEPTED)))
     return (
         f"An attacker who accuses 1 in {1 / ACCEPTED:.0f} others misses at least "
-        f"{_percent(least)} of the true cases"
+        f"{_percent(least_missed)} of the true cases"
     )
 
 

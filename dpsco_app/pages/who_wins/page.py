@@ -51,8 +51,8 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
         for refused_there in _left_out(scenario, view.plane):
             reason = refused_there.reason.split(". ")[0]
             small += f"Left out: {refused_there.names} ({reason}). "
-            others = [m for m in compared.methods if m not in refused_there.methods]
-            compared = replace(compared, methods=tuple(others))
+            methods_left = [m for m in compared.methods if m not in refused_there.methods]
+            compared = replace(compared, methods=tuple(methods_left))
     if not contest.compared(compared, view.reading):
         method = words_for(scenario.problem).method
         screen.say(
@@ -104,8 +104,8 @@ def _measured(scenario: Scenario, view: state.View) -> Iterator[contest.Contest]
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
     start: dict[tuple[int, int], float] = {}
     methods = contest.compared(scenario, "measured")
-    for at in contest.contest_cells(part, nearest_cell(part, scenario)):
-        cells = contest.cells_at(scenario, part, *at)
-        outcomes[at] = [cached_cell(cell) for cell in cells]
-        start[at] = without_data(cells[0].point)
+    for index in contest.contest_cells(part, nearest_cell(part, scenario)):
+        cells = contest.cells_at(scenario, part, *index)
+        outcomes[index] = [cached_cell(cell) for cell in cells]
+        start[index] = without_data(cells[0].point)
         yield contest.measured_contest(part, methods, outcomes, start)

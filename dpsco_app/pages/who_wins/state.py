@@ -54,6 +54,6 @@ def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
     """Return the planes: zCDP has no epsilon, and groups do not fill every dimension."""
-    without = "epsilon" if scenario.rho is not None else "none"
+    excluded = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
-    return tuple(name for name in PLANES if without not in name and not (grouped and "d-" in name))
+    return tuple(name for name in PLANES if excluded not in name and not (grouped and "d-" in name))

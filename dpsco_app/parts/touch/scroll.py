@@ -55,7 +55,7 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
     `explore` is the address of Explore; without one the steps lead nowhere.
     """
     signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
-    told = [
+    steps = [
         {
             "title": step.title,
             "text": [paragraph.replace(*signs) for paragraph in step.text],
@@ -64,7 +64,7 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
         }
         for step in story.steps
     ]
-    return picture_data(*story.scenarios, dark=dark) | {"steps": told, "prices": story.prices}
+    return picture_data(*story.scenarios, dark=dark) | {"steps": steps, "prices": story.prices}
 
 
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:

@@ -15,8 +15,8 @@ from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import (
     FADED,
-    FIRST,
-    MOST,
+    FEW_ROWS,
+    MOST_ROWS,
     bounds_figure,
     room_for_names,
     symbol_of,
@@ -84,10 +84,10 @@ def test_the_figure_holds_every_comparable_value() -> None:
     figure = bounds_figure(drawn, "axis", "lower.mean.fano-cdp")
     (panel,) = figure.panels
     marks = {line.key: line for line in panel.lines if line.symbol}
-    shown = by_value(drawn, MOST)
-    assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST)
+    shown = by_value(drawn, MOST_ROWS)
+    assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST_ROWS)
     shown = [r for r in shown if r.bound.card.slug in marks]
-    assert len(shown) >= MOST - 3  # the chosen one, and the best of every group
+    assert len(shown) >= MOST_ROWS - 3  # the chosen one, and the best of every group
     heights = []
     for row in sorted(shown, key=lambda r: -marks[r.bound.card.slug].y[0]):
         mark = marks[row.bound.card.slug]
@@ -110,8 +110,8 @@ def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() ->
 
 def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
     drawn = comparable(rows_of(BASE, "all"), "excess risk")
-    shown_rows = by_value(drawn, MOST)
-    assert len(drawn) > MOST == len(shown_rows)
+    shown_rows = by_value(drawn, MOST_ROWS)
+    assert len(drawn) > MOST_ROWS == len(shown_rows)
     assert all(counts(r) for r in shown_rows)
     assert {r.bound.card.kind for r in shown_rows} == {"upper", "lower"}
     for kind, best in (("upper", min), ("lower", max)):
@@ -125,16 +125,16 @@ def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() 
     for table in ("kamath", "all"):
         drawn = comparable(rows_of(MEAN, table), "l2 error")
         chosen = next(r.bound.card.slug for r in drawn if not counts(r))
-        figure = bounds_figure(drawn, "axis", chosen, most=FIRST)
+        figure = bounds_figure(drawn, "axis", chosen, most_rows=FEW_ROWS)
         slugs = {row.key for row in figure.ladder.rows}
-        assert len(figure.ladder.rows) == FIRST and chosen in slugs
+        assert len(figure.ladder.rows) == FEW_ROWS and chosen in slugs
         for row in (leading(drawn), floor(drawn)):
             assert row is not None and row.bound.card.slug in slugs
         assert figure.ladder.title == f"5 of {len(drawn)} bounds"
         upper = [r for r in drawn if r.bound.card.slug in slugs and r.bound.card.kind == "upper"]
         assert all(r.bound.card.privacy != "none" for r in upper)
     three_rows = drawn[:3]
-    assert {r.bound.card.slug for r in select(three_rows, FIRST, "")} == {
+    assert {r.bound.card.slug for r in select(three_rows, FEW_ROWS, "")} == {
         r.bound.card.slug for r in three_rows
     }
 
@@ -382,7 +382,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     drawn = comparable(rows_of(point, "kamath"), "l2 error")
-    assert len(marks_of(page)) == FIRST < len(drawn)
+    assert len(marks_of(page)) == FEW_ROWS < len(drawn)
     assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
     assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
@@ -411,11 +411,11 @@ def test_users_have_their_own_rows() -> None:
     assert page.query_params["m"] == "1000"
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = comparable(rows_of(point, "lowy"), "excess risk")
-    assert FIRST < len(expected) <= MOST
+    assert FEW_ROWS < len(expected) <= MOST_ROWS
     assert sorted(marks_of(page)) == pytest.approx(sorted(r.value for r in expected))
     page.segmented_control(key=STATE.key("rows")).set_value("few")
     checked(page.run())
-    assert len(marks_of(page)) == FIRST and "rows" not in page.query_params
+    assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:

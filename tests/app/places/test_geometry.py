@@ -25,7 +25,7 @@ from dpsco_app.pages.geometry.figures import (
     sweep_figure,
     width_table_frame,
 )
-from dpsco_app.pages.geometry.state import OTHERS, PARTS, STATE, View, shape_of
+from dpsco_app.pages.geometry.state import PARTS, STATE, UNUSED_FIELDS, View, shape_of
 from dpsco_app.pages.geometry.words import (
     NOISE_NAMES,
     QUESTIONS,
@@ -94,7 +94,7 @@ def test_every_set_is_drawn_and_said(kind: str) -> None:
     assert not page.warning
     (chart,) = page.get("plotly_chart")
     assert headline(page) == chart.proto.alt == set_answer(Shape(kind=kind))
-    assert SETS[kind].what in texts(page) and QUESTIONS["set"] in html(page)
+    assert SETS[kind].description in texts(page) and QUESTIONS["set"] in html(page)
 
 
 def test_what_a_set_is_said_to_do_it_does() -> None:
@@ -213,7 +213,7 @@ def test_the_sidebar_has_the_set_alone() -> None:
     page = open_geometry(geometry="lq", q="3")
     assert [box.label for box in page.sidebar.selectbox] == ["Geometry"]
     assert [s.label for s in page.sidebar.select_slider] == ["Exponent q of the norm"]
-    assert {*OTHERS, "geometry", "q"} == {*FIELDS}
+    assert {*UNUSED_FIELDS, "geometry", "q"} == {*FIELDS}
     assert shape_of(replace(BASE, geometry="lq", q=1e9)).q == 100
     assert shape_of(replace(BASE, geometry="lq", q=math.inf)).q == math.inf
 

@@ -18,7 +18,7 @@ from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
     sweep_figure,
 )
-from dpsco_app.pages.lower_bounds.page import bare
+from dpsco_app.pages.lower_bounds.page import mean_point
 from dpsco_app.pages.lower_bounds.proof import (
     distance_steps,
     expectile_steps,
@@ -106,7 +106,7 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
         assert line_of(figure, "CDP Fano, paper's packing").colour == INK
         (upright,) = [e for e in figure.panels[0].lines if e.label == "the proof's q"]
         assert set(upright.x) == {0.003}
-        windows = standing(bare(scenario)).windows
+        windows = standing(mean_point(scenario)).windows
         assert {k: c.best for k, c in best.items()} == pytest.approx(
             {k: w.floor for k, w in windows.items()}
         )
@@ -287,7 +287,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
-    point = bare(Scenario(p=2.0, diameter=4.0))
+    point = mean_point(Scenario(p=2.0, diameter=4.0))
     here, sizes = standing(point), grid(point, "d", 4)
     standings = swept(point, "d", sizes)
     made = sweep_figure(sizes, standings, here, "d")
@@ -374,11 +374,11 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
     at = instance_of(View(), HARD)
     first = distance_steps(at.by_distance(at.own_probability))[0]
-    assert first.name == "All sign patterns" and "no packing" in first.why
+    assert first.name == "All sign patterns" and "no packing" in first.reason
 
 
 def test_the_figure_of_the_window_names_whose_it_is() -> None:
-    here = standing(bare(START))
+    here = standing(mean_point(START))
     title = sweep_title((here, here), "n")
     for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
         assert short_text(here.ratio(notion), 2) in title and whom in title

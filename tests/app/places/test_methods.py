@@ -15,15 +15,15 @@ from dpsco_app.front.links import BASE
 from dpsco_app.pages.methods.method import cost_sentence
 from dpsco_app.pages.methods.overview import (
     ALL,
+    QUESTION,
     START,
-    WHICH,
     answer,
     comparison,
     in_order,
     race_figure,
+    reason_for,
     slow_ones,
     start_with,
-    why,
     with_names_above,
 )
 from dpsco_app.pages.methods.page import TAB
@@ -106,7 +106,7 @@ def test_every_method_has_a_page() -> None:
 
 def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
     page = open_algorithms(**QUICK)
-    assert WHICH in html(page)
+    assert QUESTION in html(page)
     page.get_by_key(TAB).set_value("all")
     checked(page.run())
     assert ALL in html(page) and page.query_params["part"] == "all"
@@ -119,7 +119,7 @@ def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table()
     page = open_algorithms(**QUICK, method="mean.clipped")
     page.get_by_key(TAB).set_value("which")
     checked(page.run())
-    assert WHICH in html(page) and not {"part", "method"} & set(page.query_params)
+    assert QUESTION in html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -223,7 +223,7 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
     advised = advice(outcomes, default_methods("mean"), 1.0)
     assert headline(page) == start_with(advised, 1.0)
-    assert why(advised, 1.0) in below(page)
+    assert reason_for(advised, 1.0) in below(page)
     assert "What do you estimate?" in texts(page)  # the guide
     best = method_card(advised.choice).name
     rows = ladder(page)
@@ -354,29 +354,31 @@ def test_the_advice_is_said_with_its_reason() -> None:
     clear = Advice(ranked=ranked, unbeaten=both[:1], choice=both[0])
     tied = replace(clear, unbeaten=both)
     assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: it has the smallest ")
-    assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
-    assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
+    assert reason_for(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
+    assert "2 times smaller than that of Simple clipping (0.1)" in reason_for(clear, 1.0)
     assert start_with(tied, 1.0).endswith("no private method is measurably better in 5 runs")
-    assert why(tied, 1.0).endswith("5 runs do not tell it apart from Simple clipping (0.1).")
+    assert reason_for(tied, 1.0).endswith("5 runs do not tell it apart from Simple clipping (0.1).")
     second = replace(tied, choice=both[1])
     level = "no private method is measurably better in 5 runs"
     assert start_with(second, 1.0) == f"Start with Simple clipping: {level}"
     apart = "5 runs do not tell it apart from Adaptive clipping (0.05)"
     usual = "Among equals, this page names the one whose curve Explore draws"
-    assert why(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
+    assert reason_for(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
     # A few that are not told apart are named, those with a larger error, too; many are counted.
     three = (*ranked, ("mean.plan", 0.12))
     several = Advice(ranked=three, unbeaten=tuple(m for m, _ in three), choice=both[1])
-    assert all(f"{method_card(m).name} (" in why(several, 1.0) for m in (both[0], "mean.plan"))
+    assert all(
+        f"{method_card(m).name} (" in reason_for(several, 1.0) for m in (both[0], "mean.plan")
+    )
     many = tuple((m, 0.1 + i / 100) for i, m in enumerate(methods_for("mean", "item")))
     some = Advice(ranked=many, unbeaten=tuple(m for m, _ in many), choice=many[0][0])
-    assert f"do not tell it apart from {len(many) - 1} others." in why(some, 1.0)
+    assert f"do not tell it apart from {len(many) - 1} others." in reason_for(some, 1.0)
     assert start_with(clear, 0.04).startswith("Do not use the data here")
-    without = why(clear, 0.04)
+    without = reason_for(clear, 0.04)
     assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
-    assert "no larger than the error of" in why(clear, 0.05)
+    assert "no larger than the error of" in reason_for(clear, 0.05)
     assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
-    assert "the only private method" in why(replace(clear, ranked=ranked[:1]), 1.0)
+    assert "the only private method" in reason_for(replace(clear, ranked=ranked[:1]), 1.0)
 
 
 def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:

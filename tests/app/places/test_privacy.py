@@ -88,7 +88,7 @@ def test_the_conversions_are_drawn_as_they_are() -> None:
     curves, converted = epsilon_curves(1e-6), conversions(Point(kind="approx"))
     drawn = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
     lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
-    figure = compared_figure(lines, drawn, ("ρ", "ε"), "", told="ρ", across=True)
+    figure = compared_figure(lines, drawn, ("ρ", "ε"), "", column="ρ", shows_x=True)
     for key, name in CONVERSION_NAMES.items():
         assert line(figure, name).y == pytest.approx(getattr(curves, key))
         mark = line(figure, f"{name} here")
@@ -255,7 +255,12 @@ def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
 
 
 def test_powers_of_e_are_set_as_powers() -> None:
-    written = [*words.ABOUT.values(), words.WHY_DELTA, words.HOW_TO_READ, *users.LOOK_AT.values()]
+    written = [
+        *words.PART_TEXTS.values(),
+        words.WHY_DELTA,
+        words.HOW_TO_READ,
+        *users.LOOK_AT.values(),
+    ]
     assert sum(text.count(r"$e^\varepsilon$") for text in written) == 4
     assert not any("e^ε" in text for text in written)
 

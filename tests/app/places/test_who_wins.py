@@ -18,7 +18,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
 from dpsco_app.front.links import BASE as START
-from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
+from dpsco_app.pages.contest import cell_text, contest_figure, nearest_cell, winner
 from dpsco_app.pages.who_wins.state import PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
@@ -59,7 +59,7 @@ def test_the_map_holds_the_winners_of_the_core(name: str) -> None:
     assert (drawn.x, drawn.y) == (list(expected.plane.x), list(expected.plane.y))
     row, column = 3, 5
     text = drawn.hover[row][column]
-    assert text.startswith(where(expected.plane, row, column))
+    assert text.startswith(cell_text(expected.plane, row, column))
     for k, short in enumerate(short_names(expected.methods).values()):
         value = expected.values[k, row, column]
         said = text.split(f"<br>{short} ")[1].split("<br>")[0]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.components import component
-from dpsco_app.parts.touch.modules import HERE, script, text
+from dpsco_app.parts.touch.modules import FOLDER, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_core.explain.anatomy import single_runs
@@ -18,7 +18,7 @@ from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
 
 NAMED = re.compile(r'components\.v2\.component\(\s*f?"([^"]*)"')
-SCRIPTS = sorted(HERE.glob("*.js"))
+SCRIPTS = sorted(FOLDER.glob("*.js"))
 
 
 def test_all_scripts_together_are_small_and_none_is_minified() -> None:
@@ -55,7 +55,7 @@ def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.Mon
 
 def test_no_two_components_have_one_name() -> None:
     """The server knows one by its name: a second one takes the place of the first everywhere."""
-    sources = (path.read_text(encoding="utf-8") for path in HERE.parents[1].rglob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for path in FOLDER.parents[1].rglob("*.py"))
     names = [name for source in sources for name in NAMED.findall(source)]
     assert names == ["dpsco_touch_{name}"]
 
