@@ -24,7 +24,7 @@ class FirstScreen:
     """The parts of a first screen, which can be drawn again and again while a figure fills in."""
 
     def __init__(self, name: str, *, has_side: bool = False) -> None:
-        """`name` is the figure's, for keys and files; `has_side` leaves room for words beside it."""
+        """`name` is the figure's, for keys and files; `has_side` leaves room for words beside."""
         self.name, self.count = name, 0
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()

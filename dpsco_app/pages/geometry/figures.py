@@ -26,10 +26,8 @@ from dpsco_core.explain.geometry import (
 
 SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
 NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
-NEAR_SPAN, SPANS = (
-    1.42,
-    (1.6, 2.25),
-)  # the picture is as wide for every point that is near, or is not
+# The picture has one of two widths: one for points that are near, one for those that are not.
+NEAR_SPAN, SPANS = 1.42, (1.6, 2.25)
 LONG = 8.0  # half the length of a line that leaves the picture
 NO_POINTS = np.zeros((0, 2))
 

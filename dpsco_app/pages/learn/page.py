@@ -120,10 +120,8 @@ def _draw(
         _hand_in(screen, view)
     else:
         _lesson(screen, BY_SLUG[view.lesson], view)
-    if view.lesson not in (
-        HAND_IN,
-        ASSIGN,
-    ):  # one has the score as its headline, the other has no score
+    # Handing in has the score as its headline, and an assignment has none.
+    if view.lesson not in (HAND_IN, ASSIGN):
         # The answers that the address brings are measured here.
         score_text = progress(state.all_answered(view), view)
         score.caption(score_text, width="content")

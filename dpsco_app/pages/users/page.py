@@ -150,9 +150,8 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
 def _bounds(basis: Reading, point: UserLevel) -> Contest:
-    return list(bounds_map(basis, "smooth", point.d, point.epsilon, point.delta, point.smoothness))[
-        -1
-    ]
+    maps = bounds_map(basis, "smooth", point.d, point.epsilon, point.delta, point.smoothness)
+    return list(maps)[-1]
 
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:

@@ -51,15 +51,15 @@ Curves = dict[str, dict[float, float]]
 def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
     lesson = BY_SLUG["packing"]
     (figure,) = figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
-    drawn = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
-    assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= drawn
+    points = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
+    assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= points
     light, dark = Theme(dark=False), Theme(dark=True)
     for number, slug in enumerate(lesson.choices):
-        asked = choices_in_figure(lesson, slug, light)
-        assert asked["chosen"] == number
-        across, up = asked["places"][number]
-        assert slug == f"{'upper' if up > 0 else 'lower'}-{'right' if across > 0 else 'left'}"
-        assert asked["colour"] != choices_in_figure(lesson, slug, dark)["colour"]
+        data = choices_in_figure(lesson, slug, light)
+        assert data["chosen"] == number
+        x, y = data["places"][number]
+        assert slug == f"{'upper' if y > 0 else 'lower'}-{'right' if x > 0 else 'left'}"
+        assert data["colour"] != choices_in_figure(lesson, slug, dark)["colour"]
     assert choices_in_figure(lesson, None, light)["chosen"] is None
     assert not any(one.spots for one in LESSONS if one is not lesson)
 
@@ -77,8 +77,8 @@ def outcomes_of(errors: Mapping[str, Sequence[float]]) -> tuple[Outcome, ...]:
     """Return samples with these errors."""
     return tuple(
         Outcome(method=method, x=None, trial=i, error=error, seconds=0.0, spent=None)
-        for method, own in errors.items()
-        for i, error in enumerate(own)
+        for method, errors_of_method in errors.items()
+        for i, error in enumerate(errors_of_method)
     )
 
 
@@ -154,8 +154,8 @@ def test_a_prediction_is_compared_with_what_was_measured(
 ) -> None:
     verdict = judge(lesson, prediction, finding_of(answer))
     assert verdict.close is close
-    did = "chose" if isinstance(prediction, str) else "predicted"
-    assert sentence in verdict.sentence and verdict.sentence.startswith(f"You {did} **")
+    verb = "chose" if isinstance(prediction, str) else "predicted"
+    assert sentence in verdict.sentence and verdict.sentence.startswith(f"You {verb} **")
     assert ("Right." in verdict.sentence or "Close, " in verdict.sentence) is close
 
 
@@ -225,8 +225,13 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
 
 def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() -> None:
     best = min(radius_parts().items(), key=lambda item: item[1].error)[0]
-    near = [sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, RADII_SHOWN)]
-    assert near[0] < near[1] and "more radii near the best one" in WORDS["look"].text
+    counts_near_best = [
+        sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, RADII_SHOWN)
+    ]
+    assert (
+        counts_near_best[0] < counts_near_best[1]
+        and "more radii near the best one" in WORDS["look"].text
+    )
 
 
 def test_the_fall_compares_the_ends() -> None:
@@ -303,16 +308,16 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
             "user.accelerated": dict(zip(xs, filtered, strict=True)),
         }
     )
-    for blank, never in ((0.5, True), (2.5, False)):
+    for blank, has_remark in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
         finding = find.filter_pays(LessonEvidence(points=points, start=start))
-        assert finding.answer == answer and ("never do." in finding.text) is never
-        before = number_text(answer / 10)
+        assert finding.answer == answer and ("never do." in finding.text) is has_remark
+        lower_end = number_text(answer / 10)
         assert finding.lower_end == answer / 10
-        wins = f"win once users hold {before} to {number_text(answer)} items"
+        wins = f"win once users hold {lower_end} to {number_text(answer)} items"
         assert finding.headline == f"Filtered gradients {wins}"
-        below = "1,000" if blank == 0.5 or answer == 1000 else "100"
-        assert f"Not before m = **{below}** do" in finding.text
+        useful_from = "1,000" if blank == 0.5 or answer == 1000 else "100"
+        assert f"Not before m = **{useful_from}** do" in finding.text
 
 
 def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
@@ -356,19 +361,21 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
 def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     evidence = measure(lesson)
     (figure, *_) = figures(lesson, evidence, "", has_run=True)
-    shown = figure.panels[0]
+    panel = figure.panels[0]
     trials = lesson.trials(evidence)
     for x, y in trials:
-        assert shown.x.low <= x <= shown.x.high and y > 0
+        assert panel.x.low <= x <= panel.x.high and y > 0
     if lesson.experiment is None:
         means = find.curve(evidence.points, lesson.lands)
         for x, mean in means.items():
-            at = [error for place, error in trials if place == x]
-            assert len(at) == lesson.scenario.trials and sum(at) / len(at) == pytest.approx(mean)
+            errors = [error for place, error in trials if place == x]
+            assert len(errors) == lesson.scenario.trials and sum(errors) / len(
+                errors
+            ) == pytest.approx(mean)
     answer = float(lesson.find(evidence).answer)
     places = [lesson.place(evidence, number) for number in (*lesson.numbers, answer)]
     for x, y in places:  # the figure has room for every prediction
-        assert shown.x.low <= x <= shown.x.high and figure.y.low <= y <= figure.y.high
+        assert panel.x.low <= x <= panel.x.high and figure.y.low <= y <= figure.y.high
     if lesson.height is None:
         assert [x for x, _ in places] == [*lesson.numbers, answer]
     else:
@@ -381,8 +388,8 @@ def test_every_word_belongs_to_a_lesson() -> None:
 
 def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algorithm() -> None:
     lesson = BY_SLUG["lower-bound"]
-    at = window(replace(lesson.scenario, axis=None, grid=()), "approx")
-    private = [slug for slug in at.lowers if bound(slug).card.privacy == "approx"]
+    known_bounds = window(replace(lesson.scenario, axis=None, grid=()), "approx")
+    private = [slug for slug in known_bounds.lowers if bound(slug).card.privacy == "approx"]
     assert private[0] == lesson.floor  # the largest comes first
 
 
@@ -394,10 +401,10 @@ def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
     evidence = LessonEvidence(points=(), outcomes=outcomes_of(errors))
     (figure,) = figures(lesson, evidence, "", has_run=True)
     for line, row in zip(figure.panels[0].lines, figure.ladder.rows, strict=True):
-        (met,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
-        assert row.values == [find.short(met)]
+        (crossing,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
+        assert row.values == [find.short(crossing)]
         assert not line.label
-        assert f"**{met:.2g}**" in lesson.find(evidence).text
+        assert f"**{crossing:.2g}**" in lesson.find(evidence).text
 
 
 def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
@@ -405,7 +412,7 @@ def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
     rows = tuple(row for part in parts("radius") for row in run_part(part))
     evidence = LessonEvidence(points=series_points(rows), rows=rows)
     (figure,) = figures(lesson, evidence, "", has_run=True)
-    below = sorted(figure.ladder.rows, key=lambda row: -row.end)
-    values = [float(row.values[0]) for row in below]
+    ladder_rows = sorted(figure.ladder.rows, key=lambda row: -row.end)
+    values = [float(row.values[0]) for row in ladder_rows]
     assert values == sorted(values, reverse=True) and len(values) == 4
     assert not figure.ladder.leaders  # they would lead to other heights
