@@ -41,7 +41,7 @@ SERIES: dict[str, tuple[str, Pair]] = {
     core.SUMMED: ("ρ added up", METHODS["violet"]),
     **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
-UNSEEN = (core.CUT, core.EXACT)  # in sentences only
+UNSEEN = (core.CUT, core.EXACT)  # not drawn: they only stand in sentences
 CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
 OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
 AXES = {
@@ -50,10 +50,11 @@ AXES = {
     "look": OVER_RADIUS,
     "budgets": ("Number of releases k", "k", "ε of all of them together (log)", "ε"),
 }
-# Pixels of a figure, and of one below it that shares its place.
+# The heights in pixels of a single figure, and of two that share its place.
 HEIGHT, LOWER_HEIGHT = 420, 160
 TOP = 34  # pixels above its panel, which has no title
-SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
+# the ratio of the largest bias to the smallest that is drawn if there is no other line
+SHOWN_BIAS = 200
 
 
 def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, has_run: bool) -> list[Figure]:
@@ -68,7 +69,7 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, has_run: bo
 
 
 def heights(count: int) -> tuple[int, ...]:
-    """Return the heights in pixels of a lesson's figures: two of them share the place of one."""
+    """Return the heights in pixels of a lesson's figures; two of them share the height of one."""
     return (HEIGHT,) if count == 1 else (HEIGHT - LOWER_HEIGHT, LOWER_HEIGHT)
 
 

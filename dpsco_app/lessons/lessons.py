@@ -1,4 +1,4 @@
-"""The lessons, in their order: what is asked, what runs, and who judges."""
+"""The lessons in their order: what is asked, what runs, and how the answer is found."""
 
 import math
 from collections.abc import Callable
@@ -54,11 +54,11 @@ class Lesson:
     # the answers to choose from; empty for a number
     choices: dict[str, str] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
-    unit: str = ""  # the unit of the number, with its space, as it follows it
+    unit: str = ""  # the unit after the number, with the space before it
     largest_allowed: float = math.inf  # the largest number that ε allows
-    # how high a number stands in the figure; none where it is read on the horizontal axis
+    # the height of a number in the figure; None if it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
-    # the points of the figure that are its choices, in their order, where they are drawn in it
+    # the points of the choices in the figure, in their order, if they are drawn in it
     spots: tuple[Point, ...] = ()
     # the method, or the line of an experiment, whose trials are drawn beside the predicted number
     lands: str = ""
@@ -76,7 +76,7 @@ class Lesson:
         return WORDS[self.slug]
 
     @property
-    def last_point(self) -> float:
+    def last_x(self) -> float:
         return (
             float(self.scenario.grid[-1])
             if self.experiment is None
@@ -95,15 +95,15 @@ class Lesson:
         return (*self.choices, *self.numbers)
 
     def place(self, evidence: LessonEvidence, number: float) -> Point:
-        """Return where a number stands in the figure, at the last x of its table."""
+        """Return the point of a number in the figure, at the last x of its table."""
         if self.height is not None:
-            return self.last_point, self.height(evidence, number)
-        # A handle that moves sideways has the height of the middle.
+            return self.last_x, self.height(evidence, number)
+        # A handle that moves sideways stays at half the height.
         errors = [point.mean for point in evidence.points]
         return number, float((min(errors) * max(errors)) ** 0.5)
 
     def trials(self, evidence: LessonEvidence) -> list[Point]:
-        """Return where the trials land."""
+        """Return the points of the trials, which are drawn beside the prediction."""
         if self.lands == RIGHT:  # the share so far, in percent
             counts, shares = running_share(evidence.rows)
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
@@ -134,7 +134,7 @@ LESSONS: tuple[Lesson, ...] = (
             TAILS,
             methods=("mean.sample", "mean.median-of-means"),
             n=1000,
-            d=2,  # on a line, 200 samples do not tell which of the two has the worse luck
+            d=2,  # for d = 1, 200 samples do not tell which of the two has the larger worst error
             margin=0.1,
             trials=200,
         ),

@@ -1,4 +1,4 @@
-"""What a lesson runs, and what its results show: whoever has run them hands them in."""
+"""The runs of a lesson, and the evidence in their results, which the host of the lessons has."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,13 +14,13 @@ from dpsco_core.scenario import Scenario
 
 
 class LessonResults(Protocol):
-    """Who has run the cells of a study and the parts of an experiment, or runs them when asked."""
+    """The results of cells and of parts of experiments, stored or computed on demand."""
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
-        """Return what every cell of a study gave."""
+        """Return the outcomes of the cells of a study."""
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
-        """Return what a part of an experiment gave."""
+        """Return the rows of a part of an experiment."""
 
 
 def _studies(lesson: Lesson, *, is_preview: bool) -> Iterator[Scenario]:

@@ -17,7 +17,7 @@ class LessonPath:
     """The predictions and findings of one visit."""
 
     def __init__(self) -> None:
-        self._predictions: dict[str, Answer] = {}  # those that may not have been run
+        self._predictions: dict[str, Answer] = {}  # these lessons may not have been run yet
         self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}
 
     @property

@@ -1,4 +1,4 @@
-"""What is handed in: every answer with what was measured, as a table, and the score."""
+"""The report that is handed in: a table of predictions and measurements, and the score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HANDED_IN = "What you predicted, and what was measured"
 SENTENCE = "In one sentence: what have you learnt? Add your name if you hand it in."
 VERDICTS = ("Right or close", "Missed")
 COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
-# Of what is handed in, on the screen and on paper.
+# The style of the report, on the screen and on paper.
 REPORT_STYLE = """
 .report { border-collapse: collapse; width: 100%; }
 .report caption { font-size: 0; height: 0; }

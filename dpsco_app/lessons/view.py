@@ -1,6 +1,6 @@
-"""What the lessons hold in their address: the step, the answers, and what is handed in.
+"""The address of the lessons: the step, the answers, and what is handed in.
 
-An assignment is all in the address too: some lessons, in an order, and questions of a teacher's.
+It also holds an assignment: the lessons in their order, and a teacher's questions.
 """
 
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ class LessonsView(PageView):
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
     sentence: str = ""  # a sentence of the visitor, to be handed in
     tasks: str = ""  # the lessons of an assignment in their order, as "clipping,noise"
-    questions: str = ""  # the questions of an assignment, one a line
-    replies: str = ""  # what the visitor answers to these, one a line
+    questions: str = ""  # the questions of an assignment, one per line
+    replies: str = ""  # the visitor's answers to them, one per line
 
     def validate(self) -> Self:
         self.predictions()
@@ -77,7 +77,7 @@ class LessonsView(PageView):
 
     @property
     def replied(self) -> tuple[str, ...]:
-        """The answers to the questions: as many, the missing ones empty."""
+        """The answers to the questions, one for each; a missing answer is empty."""
         lines = self.replies.split("\n") if self.replies else []
         return tuple(lines + [""] * (len(self.questions_asked) - len(lines)))
 

@@ -8,9 +8,9 @@ from dpsco_app.front.story import TITLE
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
     title: str
-    text: str  # what is seen and why it matters, in Markdown
-    question: str  # with one answer, which the run measures
-    preview_title: str  # the title of the figure before the run: what it shows already
+    text: str  # what the figure shows and why it matters, in Markdown
+    question: str  # a question whose answer the run measures
+    preview_title: str  # the title of the figure before the run
     explanation: str  # the explanation that follows the answer, in Markdown
 
 

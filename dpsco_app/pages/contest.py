@@ -1,4 +1,4 @@
-"""A map of which method is best: its figure, its words, its numbers, and how it fills in."""
+"""A map of the best method over two fields: its figure, its words and its numbers."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -151,7 +151,7 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
             name=f"■ {name}",
             colour=QUIET if key == "idle" else colour_of(key),
             values=[value, share],
-            end=-float(i),  # below the axis: in this order, and without leaders
+            end=-float(i),  # below the axis, so that the rows keep this order and have no leaders
             swatch="none",
         )
         for i, (key, name, value, share) in enumerate(rows)
@@ -186,11 +186,11 @@ def draw_contest(
     point: Scenario,  # marked, and moved by a click
     reading: Reading,
     *,
-    # between which values a click moves an axis
+    # the least and the largest value that a click gives to an axis
     limits: Mapping[str, tuple[float, float]] | None = None,
     setting: str = "",  # at the foot of its files
 ) -> None:
-    """Draw a contest again and again as it fills in, and below the last one its numbers."""
+    """Draw the map repeatedly while it fills in, and then its numbers below it."""
     status = screen.foot.empty()
     pace = figure_pace(HEAD_START_SECONDS)
     contest = next(stages)
@@ -205,7 +205,7 @@ def draw_contest(
         return figure
 
     for later in stages:
-        # A coarse map is whole, and drawn at once; of one that grows, now and then.
+        # A complete map is drawn at once; one that still grows, only now and then.
         if whole or pace.due():
             draw()
             status.progress(

@@ -21,7 +21,7 @@ PHONE = {"left": 54}
 
 
 class FirstScreen:
-    """The parts of a first screen, which can be drawn again and again while a figure fills in."""
+    """The parts of a first screen; all can be drawn repeatedly while a figure fills in."""
 
     def __init__(self, name: str, *, has_side: bool = False) -> None:
         """`name` is the figure's, for keys and files; `has_side` leaves room for words beside."""
@@ -29,7 +29,7 @@ class FirstScreen:
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
-        if has_side:  # how wide each is stands in the style sheet of all pages, by these keys
+        if has_side:  # the style sheet sets their widths by these keys
             sides = st.container(horizontal=True, key=f"sides_{name}")
             left = sides.container(key=f"first_side_{name}")
             self.side, self.sides = sides.container(key=f"second_side_{name}"), sides
@@ -73,7 +73,7 @@ class FirstScreen:
         table: Callable[[], pd.DataFrame] | None = None,
         **files: Any,
     ) -> None:
-        """Say what a figure answers, and draw it with its files: see `draw_files`."""
+        """Draw the headline, a figure and its files; see `draw_files`."""
         self.say(question, figure.alt, small)
         self.draw(figure)
         self.draw_files(figure, table, **files)
@@ -86,7 +86,7 @@ class FirstScreen:
         setting: str = "",
         **lengths: Any,
     ) -> None:
-        """Draw a figure below the first one, with what it shows as its header, and its files."""
+        """Draw a figure below the first one, with its title as a header, and its files."""
         self.head.subheader(figure.alt)
         self.draw(figure, **lengths)
         self.draw_files(figure, table, setting=setting)

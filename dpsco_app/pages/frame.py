@@ -1,4 +1,4 @@
-"""A page of a visit: what is asked, what answers it, and what stands below."""
+"""The frame of a page: its question, its answer, and what stands below."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -14,7 +14,9 @@ from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.scenario import Scenario
 
-Draw = Callable[[FirstScreen, Any, Scenario], None]  # is given the view and the scenario
+Draw = Callable[
+    [FirstScreen, Any, Scenario], None
+]  # called with the screen, the view and the scenario
 WHOLE = ""  # the part of a page that has no parts
 
 

@@ -31,7 +31,7 @@ BASE = Scenario()
 GAP = 2  # pixels between two controls: all that are open fit on a laptop's first screen
 SIDE = ".st-key-controls"
 CHIP = f".st-key-{PREFIX}methods button[aria-pressed]"
-# The name of a choice stands in its box, before what is chosen.
+# The name of a menu stands in its box, before the chosen value.
 BOXES = ", ".join(f".st-key-{PREFIX}{c}" for c in FRONT if widget(ALL_CONTROLS[c]) == "slug")
 STYLE = f"""
 {SIDE} :is({BOXES}) {{ position: relative; margin-bottom: 0.3rem; }}
@@ -150,12 +150,12 @@ def _hold(field: str, key: str) -> Any:
 
 
 def _change(field: str, key: str) -> None:
-    """Tell the session what was set, and say what gave way; a callback."""
+    """Pass a new value to the session, and say which other fields changed; a callback."""
     _say(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
-    """Set a slider from elsewhere on the page, as if it had been moved."""
+    """Set a field as if its slider had been moved."""
     _say(visit.current().choose(field, value))
 
 

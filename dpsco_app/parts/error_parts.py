@@ -1,4 +1,4 @@
-"""What the parts of an error are called, and their colours: one of each on every page."""
+"""The names and colours of the parts of an error, the same on every page."""
 
 import math
 from collections.abc import Mapping

@@ -34,7 +34,7 @@ def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
 
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
-    """Return the largest error that nobody can stay below on these data, at every point."""
+    """Return the largest proven lower bound on these data, at every point."""
     floors = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in floors] if all(one for _, one in floors) else []
 

@@ -29,7 +29,7 @@ def widget(properties: Field) -> str:
 def choices(field: str, scenario: Scenario) -> list[str]:
     """Return the words or slugs that a field can be set to in a scenario."""
     words = ALL_CONTROLS[field].choices
-    if field == "axis":  # only what has a control can be swept
+    if field == "axis":  # only fields with a control can be swept
         return [word for word in words if ALL_CONTROLS[word].is_shown(scenario)]
     return list(distributions_for(scenario.problem) if field == "distribution" else words)
 

@@ -1,4 +1,4 @@
-"""What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
+"""What pages with a `PageState` share: sliders, scenes, complaints about the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -27,7 +27,7 @@ class Refusal:
 
 
 def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
-    """Return one refusal a reason from (method, reason, changes)."""
+    """Return one refusal per reason, from triples (method, reason, changes)."""
     groups: dict[tuple[str, Changes], list[str]] = {}
     for method, reason, changes in refused:
         groups.setdefault((reason, changes), []).append(method)

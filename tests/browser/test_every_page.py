@@ -160,13 +160,13 @@ def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
 @pytest.mark.slow
 def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> None:
     """Each tab has a session: one's scenario, run and address leave the other's alone."""
-    ann, bob = page, page.context.new_page()
-    ann.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
-    bob.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-    for visitor, runs in ((ann, "40 runs in"), (bob, "48 runs in")):
+    first_tab, second_tab = page, page.context.new_page()
+    first_tab.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
+    second_tab.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
+    for visitor, runs in ((first_tab, "40 runs in"), (second_tab, "48 runs in")):
         expect(visitor.locator(".status")).to_contain_text(runs, timeout=40_000)
-    ann.get_by_role("slider", name="Dimension d").press("ArrowLeft")
-    ann.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
-    ready(bob)
-    expect(bob.locator(".status")).to_contain_text("48 runs in")
-    assert "d=50" in bob.url and "d=50" not in ann.url
+    first_tab.get_by_role("slider", name="Dimension d").press("ArrowLeft")
+    first_tab.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
+    ready(second_tab)
+    expect(second_tab.locator(".status")).to_contain_text("48 runs in")
+    assert "d=50" in second_tab.url and "d=50" not in first_tab.url

@@ -20,11 +20,11 @@ from dpsco_core.results.report import Evaluation
 
 FEW_ROWS = 5  # rows that are seen at first
 MOST_ROWS = 17  # rows that the figure has room for
-ROOM = 90  # pixels beside the names of the ladder: the ends of their leaders, and the numbers
+ROOM = 90  # pixels of the ladder besides its names: the ends of the leaders, and the numbers
 MOST_ROOM = 400
 PITCH = 22  # pixels from one row to the next
 LEAST_HEIGHT = 400
-LETTERS = 54  # as wide as the figure on a phone, in small type
+LETTERS = 54  # letters of small type that are as wide as the figure on a phone
 THIN = 0.7  # pixels of a line at a bound over a wider class of losses
 FADED = 0.35  # opacity where a condition fails
 
@@ -77,7 +77,7 @@ def bounds_figure(
         guide = upright(start, 0, top + 0.6, "without data, worst case")
         lines.append(replace(guide, away=(side, 9)))
     if wider is not None and low <= limit <= high:
-        # Its name stands above all rows, where the other guide has none.
+        # Its name stands above all rows, at the end where the other guide has no name.
         guide = upright(limit, top + 0.6, 0, wider_name(wider.bound.card))
         side = 9 if limit < math.sqrt(low * high) else -9
         colour = _colour(wider.bound.card)
@@ -96,18 +96,18 @@ def count_shown(drawn_rows: Sequence[Row], rows: Sequence[Row]) -> str:
 
 
 def room_for_names(figure: Figure) -> int:
-    """Return the pixels that the ladder needs, so that the plot has all the rest."""
+    """Return the width of the ladder in pixels; the plot takes the rest."""
     longest = max((len(row.name) for row in figure.ladder.rows), default=0)
     return min(MOST_ROOM, ROOM + math.ceil(longest * TYPE * LETTER * BOLD))
 
 
 def height_of(figure: Figure) -> int:
-    """Return the height of the figure on a wide screen: the first five rows are no taller."""
+    """Return the height of the figure on a wide screen, which grows with its rows."""
     return max(LEAST_HEIGHT, 110 + math.ceil(figure.y.high) * PITCH)
 
 
 def _head(group: Group, x: float, rank: int) -> Line:
-    """Return the name of a group, on a line of its own above its rows."""
+    """Return the line above the rows of a group, which carries its name."""
     return Line(
         key=f"group:{group.key}",
         name=group.title,
@@ -166,7 +166,7 @@ def _with_name(mark: Line, name: str, share: float) -> Line:
 
 
 def symbol_of(card: BoundCard) -> str:
-    """Return its mark: which way it bounds, filled where every constant is proven."""
+    """Return the symbol of a bound: its direction, filled if every constant is proven."""
     shape = "triangle-down" if card.kind == "upper" else "triangle-up"
     return shape if card.constant == "explicit" else f"{shape}-open"
 

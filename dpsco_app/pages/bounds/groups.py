@@ -1,4 +1,4 @@
-"""How Bounds folds a table: its rows by method or by whom they bind, named by what differs."""
+"""The groups of a table on Bounds: rows by method, or by the algorithms that they bind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from dpsco_core.explain.tables.table import Row
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Rows about one method, or lower bounds on one kind of algorithms, from above."""
+    """The rows of one method, or the lower bounds on one kind of algorithms, from top to bottom."""
 
     key: str
     title: str
     rows: tuple[Row, ...]
-    names: tuple[str, ...]  # what sets each row apart from the others of the group
+    names: tuple[str, ...]  # how each row differs from the others of the group
 
 
 def group_key(card: BoundCard) -> str:
-    """Return what a bound has in common with its group."""
+    """Return the key of the group that a bound belongs to."""
     if card.kind == "lower":
         return f"lower:{card.privacy}"
     return card.method or short(card).split(", ")[0]
@@ -75,7 +75,7 @@ def grouped(drawn_rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
 
 
 def difference(row: Row, group: Sequence[Row]) -> str:
-    """Return what sets a row apart in its group: its name without what the others share.
+    """Return how a row differs from the others of its group: its name without what all share.
 
     "Simple clipping, rate" is "rate" among the bounds on simple clipping.
     """

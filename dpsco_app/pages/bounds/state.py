@@ -1,4 +1,4 @@
-"""What Bounds's controls and address hold."""
+"""The state of the page Bounds, in its controls and its address."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,12 +23,12 @@ from dpsco_core.explain.tables.table import (
 )
 from dpsco_core.scenario import Scenario, default_grid
 
-FITTING = ""  # the first table with a theorem that holds at the scenario
+FITTING = ""  # stands for the first table with a theorem that holds at the scenario
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows: a table, how many rows of it, and the bound that is told in full."""
+    """What the page shows: a table, how many of its rows, and the bound that is shown in full."""
 
     table: str = checked(FITTING, one_of, (FITTING, *TABLE_KEYS))
     bound: str = checked("", one_of, ("", *(b.card.slug for b in BOUNDS)))

@@ -1,4 +1,4 @@
-"""What Bounds says: what a table shows, in words."""
+"""The words of the page Bounds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def in_digits(value: float) -> str:
 
 
 def bound_ones(card: BoundCard) -> str:
-    """Return whom a lower bound binds."""
+    """Return the algorithms that a lower bound binds."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(card.privacy, "zCDP algorithm")
 
@@ -85,7 +85,7 @@ def class_suffix(row: Row) -> str:
 
 
 def is_wider(row: Row) -> bool:
-    """Whether a lower bound holds here over a wider class of losses, and binds no method here."""
+    """Whether a lower bound holds over a wider class of losses, so that it binds no method here."""
     return row.holds and row.bound.card.kind == "lower" and not row.applies
 
 
@@ -125,7 +125,7 @@ def ignoring(risk: float) -> str:
 
 
 def leader(rows: Sequence[Row]) -> str:
-    """Return the name of the row whose number the title begins with, as a sentence."""
+    """Return a sentence that names the row of the first number in the title."""
     upper = leading(rows)
     return "" if upper is None else f"Smallest upper bound: “{short(upper.bound.card)}”. "
 
@@ -232,7 +232,7 @@ def card_line(card: BoundCard) -> str:
 
 
 def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
-    """Return the table as text and numbers, one row a bound."""
+    """Return the table as text and numbers, one row per bound."""
     return pd.DataFrame(
         [
             {

@@ -43,7 +43,7 @@ SLIDERS: dict[str, SliderOptions] = {
     "noise_q": ("Exponent q of the norm", NOISE_Q_OPTIONS, None),
     "noise_d": ("Dimension d", DIMENSION_OPTIONS, None),
 }
-HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
+HAND = "geometry_hand"  # the key of the component that moves the point in the picture
 _grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
@@ -67,7 +67,7 @@ def _move_point() -> None:
         STATE.change({"x1": float(x1), "x2": float(x2)})
 
 
-def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
     projected, set_words = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
@@ -92,7 +92,7 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.markdown(f"${set_words.formula}$. {set_words.description}")
 
 
-def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_widths(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
     rows = width_table(shape.q)
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
@@ -101,7 +101,7 @@ def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.show(words.QUESTIONS["width"], figure, table=lambda: width_table_frame(rows))
 
 
-def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         sliders(STATE, st.columns(4), SLIDERS)
     d, q, seed = view.noise_d, view.noise_q, view.seed
@@ -112,4 +112,4 @@ def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.show(words.QUESTIONS["noise"], figure, table=lambda: noise_table(rows))
 
 
-DRAW = {"set": _set, "width": _width, "noise": _noise}
+DRAW = {"set": _draw_set, "width": _draw_widths, "noise": _draw_noise}

@@ -1,4 +1,4 @@
-"""What the sets and the figures of Geometry are, in words."""
+"""The words of the page Geometry, on its sets and its figures."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dpsco_app.parts.options import short_text
 from dpsco_core.explain.geometry import DualSquare, Nearest, Shape, WidthRow
 
-HALF_UP = 1e-9  # a half is rounded away from 0 in spite of its last digits, as in the browser
+HALF_UP = 1e-9  # added before rounding, so that a half rounds away from 0 as it does in the browser
 NOISE_NAMES = {"generalized gaussian": "Generalized Gaussian", "gaussian": "Gaussian"}
 QUESTIONS = {
     "set": "What does a set do to a point outside it?",
@@ -20,7 +20,7 @@ QUESTIONS = {
 class SetWords:
     formula: str
     description: str
-    does: str  # to a point outside it
+    does: str  # what its projection does to a point outside
 
 
 SETS = {
@@ -72,7 +72,7 @@ SETS = {
 
 
 def set_answer(shape: Shape) -> str:
-    """Return what the set does; an ℓq ball may be one of the others."""
+    """Return what the set does to a point; an ℓq ball may equal another set."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
     return SETS[same if shape.kind == "lq" else shape.kind].does
 

@@ -104,7 +104,7 @@ def assignment_of(view: LessonsView) -> LessonsView:
 
 def sheet(view: LessonsView, address: str) -> str:
     """Return an assignment as a page to print, which needs no network."""
-    lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
+    lessons = "".join(_lesson_html(BY_SLUG[slug]) for slug in view.lessons)
     questions = "".join(
         f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
         for question in view.questions_asked
@@ -121,7 +121,7 @@ def sheet(view: LessonsView, address: str) -> str:
 _LINE = "<div class='line'></div>"
 
 
-def _of_lesson(lesson: Lesson) -> str:
+def _lesson_html(lesson: Lesson) -> str:
     words = lesson.words
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"

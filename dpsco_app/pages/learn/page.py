@@ -48,7 +48,7 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of the page
+WIDTHS = {"medium": 820, "large": 1090}  # pixels of a figure's width, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -108,18 +108,18 @@ def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
     """Draw the current step, and in the `row` above it the ways to the others."""
-    with top:  # Another step scrolls to where this stands.
+    with top:  # a new step scrolls the page up to this place
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
-        score = _place(view)
+        score = _draw_steps(view)
     if view.lesson == START:
-        _doors(screen)
+        _draw_doors(screen)
     elif view.lesson == ASSIGN:
         draw_assignment(screen, view)
     elif view.lesson == HAND_IN:
-        _hand_in(screen, view)
+        _draw_hand_in(screen, view)
     else:
-        _lesson(screen, BY_SLUG[view.lesson], view)
+        _draw_lesson(screen, BY_SLUG[view.lesson], view)
     # Handing in has the score as its headline, and an assignment has none.
     if view.lesson not in (HAND_IN, ASSIGN):
         # The answers that the address brings are measured here.
@@ -127,7 +127,7 @@ def _draw(
         score.caption(score_text, width="content")
 
 
-def _place(view: LessonsView) -> DeltaGenerator:
+def _draw_steps(view: LessonsView) -> DeltaGenerator:
     """Draw the list of steps and the buttons Back and Next; return the place of the score."""
     st.selectbox(
         "Step",
@@ -140,8 +140,8 @@ def _place(view: LessonsView) -> DeltaGenerator:
     if view.lesson in BY_SLUG:
         index = view.lessons.index(view.lesson)
         if index or not view.is_assignment:
-            _step_button("Back", (START, *view.lessons)[index])
-        _step_button("Next", view.steps[index + 1])
+            _draw_step_button("Back", (START, *view.lessons)[index])
+        _draw_step_button("Next", view.steps[index + 1])
     score = st.empty()
     if view.is_assignment:
         st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
@@ -150,7 +150,7 @@ def _place(view: LessonsView) -> DeltaGenerator:
     return score
 
 
-def _step_button(way: str, target: str, label: str = "", **look: Any) -> None:
+def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
@@ -162,7 +162,7 @@ def _step_button(way: str, target: str, label: str = "", **look: Any) -> None:
     )
 
 
-def _doors(screen: FirstScreen) -> None:
+def _draw_doors(screen: FirstScreen) -> None:
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
@@ -175,25 +175,25 @@ def _doors(screen: FirstScreen) -> None:
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
-                    _step_button("Next", SLUGS[0], name, type="tertiary")
+                    _draw_step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
                 st.caption(description)
-    _step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
+    _draw_step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
 
 
-def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
+def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
     slug, count_measured = lesson.slug, state.path().measured
     screen.say(step_name(slug), lesson.words.preview_title)
     with screen.side, st.container(key="learn_text"):
         st.markdown(with_units(lesson.words.text))
         question = st.empty()
-        status = _run_row(lesson)
+        status = _draw_run_row(lesson)
         verdict_place = st.container(key="learn_said")
     with screen.sides, st.container(key="learn_after"):
         reason = st.container()
-        _go_on(lesson, view)
+        _draw_ways_on(lesson, view)
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
@@ -234,7 +234,7 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
         with reason:
             st.markdown(with_units(f"**Why.** {lesson.words.explanation}"))
             follower = view.steps[view.steps.index(slug) + 1]
-            _step_button("Follow", follower, label=next_label(follower), type="primary")
+            _draw_step_button("Follow", follower, label=next_label(follower), type="primary")
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
@@ -251,7 +251,7 @@ def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
     )
 
 
-def _run_row(lesson: Lesson) -> DeltaGenerator:
+def _draw_run_row(lesson: Lesson) -> DeltaGenerator:
     """Draw Run; return the place of the status line."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
@@ -281,7 +281,7 @@ def _draw_handle(
     )
 
 
-def _go_on(lesson: Lesson, view: LessonsView) -> None:
+def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
@@ -294,7 +294,7 @@ def _go_on(lesson: Lesson, view: LessonsView) -> None:
 # -- what is handed in --------------------------------------------------------------------------
 
 
-def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
+def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
     answers = state.all_answered(view)
     handed, score = report(answers, view), progress(answers, view)
     screen.say(HANDED_IN, score)

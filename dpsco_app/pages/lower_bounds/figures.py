@@ -36,7 +36,7 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-# Of the arguments that are not the best of their class.
+# The dashes of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
 
@@ -74,7 +74,7 @@ def sweep_figure(
         upper=upper,
         lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
-        edge=0,  # its top is a bound only where one is proven
+        edge=0,  # no edge: its top is a bound only where one is proven
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]
@@ -114,8 +114,10 @@ def sweep_figure(
 
 def curve_figure(
     curves: Sequence[FanoCurve],
-    chosen: str,  # the slug of that of the proof
-    best: Mapping[Notion, FanoCurve],  # the largest one on each class that the budget is about
+    chosen: str,  # the slug of the proof's bound
+    best: Mapping[
+        Notion, FanoCurve
+    ],  # the largest curve on each class of algorithms with this budget
     sampling: float,  # the floor without privacy
     proof_q: float,  # the spike probability of the proof
     alt: str,

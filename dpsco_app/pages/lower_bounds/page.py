@@ -8,7 +8,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.lower_bounds import words
 from dpsco_app.pages.lower_bounds.figures import sweep_figure
-from dpsco_app.pages.lower_bounds.prove import prove_part
+from dpsco_app.pages.lower_bounds.prove import draw_proof_part
 from dpsco_app.pages.lower_bounds.state import PARTS, STATE, SWEEPS, View
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.page import draw_parts
@@ -53,7 +53,7 @@ def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
     return values, swept(point, field, values)
 
 
-def _window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the window over a field, and say what makes it wide."""
     point = mean_point(scenario)
     standing_here = _standing(point)
@@ -74,11 +74,11 @@ def _window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _field(key: str, point: Scenario) -> str:
-    """Return the field that is meant: the strength of a budget is its epsilon or its rho."""
+    """Return the field of a sweep; the strength of a budget is its epsilon or its rho."""
     return strength(point) if key == "strength" else key
 
 
-DRAW = {"gap": _window, "prove": prove_part}
+DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:

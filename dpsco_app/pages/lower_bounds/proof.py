@@ -24,7 +24,7 @@ class ProofStep:
 
 
 def draw_steps(steps: Sequence[ProofStep]) -> None:
-    """Draw a proof: one row a step, its number at the right."""
+    """Draw a proof: one row per step, with its number at the right."""
     with st.container(key="lower_steps"):
         for i, step in enumerate(steps, start=1):
             with st.container(key=f"lower_step_{i}"):
@@ -61,7 +61,7 @@ def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
             number=brief(proof.separation / 2),
             unit="r/2, if every guess were wrong",
         ),
-        _coupling(proof.expected_changes, proof.squared_changes),
+        _coupling_step(proof.expected_changes, proof.squared_changes),
     )
     if pure:
         return (
@@ -82,11 +82,11 @@ def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
                 number=_percent(proof.pure_error),
                 unit="wrong words, at least",
             ),
-            _bound("r/2 times that chance.", proof.pure_bound),
+            _bound_step("r/2 times that chance.", proof.pure_bound),
         )
     return (
         *start,
-        _groups(proof.information),
+        _groups_step(proof.information),
         ProofStep(
             name="Fano's inequality",
             reason=f"Whoever holds I = {brief(proof.information)} of {brief(proof.log_size)} nats "
@@ -94,7 +94,7 @@ def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
             number=_percent(proof.error),
             unit="wrong words, at least",
         ),
-        _bound("r/2 times that chance.", proof.bound),
+        _bound_step("r/2 times that chance.", proof.bound),
     )
 
 
@@ -161,7 +161,7 @@ def distance_steps(proof: DistanceProof) -> tuple[ProofStep, ...]:
             number=brief(proof.bound / proof.theta if proof.theta > 0 else 0.0),
             unit="proven mean distance to ν",
         ),
-        _bound("The estimate is off by $q^{1-1/p}$ times that distance.", proof.bound),
+        _bound_step("The estimate is off by $q^{1-1/p}$ times that distance.", proof.bound),
     )
 
 
@@ -305,7 +305,7 @@ def expectile_steps(proof: ExpectileProof) -> tuple[ProofStep, ...]:
     )
 
 
-def _coupling(changes: float, squared: float) -> ProofStep:
+def _coupling_step(changes: float, squared: float) -> ProofStep:
     return ProofStep(
         name="Coupling",
         reason="Compare two words on the *same* random records. Records that are 0 are equal; only "
@@ -316,7 +316,7 @@ def _coupling(changes: float, squared: float) -> ProofStep:
     )
 
 
-def _groups(information: float) -> ProofStep:
+def _groups_step(information: float) -> ProofStep:
     return ProofStep(
         name="Group privacy",
         reason="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
@@ -326,7 +326,7 @@ def _groups(information: float) -> ProofStep:
     )
 
 
-def _bound(reason: str, value: float) -> ProofStep:
+def _bound_step(reason: str, value: float) -> ProofStep:
     return ProofStep(
         name="The bound", reason=reason, number=brief(value), unit="least expected error"
     )

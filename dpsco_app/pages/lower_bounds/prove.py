@@ -72,7 +72,7 @@ def numbers(instance: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
     return _numbers(replace(instance.scenario, methods=(), trials=1, seed=0))
 
 
-def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def draw_proof_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the chosen proof, and what it asks for."""
     with screen.controls:
         draw_parts(PROOF_NAMES, STATE.key("hard"), "Proof")
@@ -109,7 +109,7 @@ def form_of(view: View, scenario: Scenario) -> str:
     return "fano-pure" if notion == "pure" else "fano-cdp"
 
 
-def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the proof on spikes along a word: the bounds over q, and every step at one of them."""
     instance, slug = instance_of(view, scenario), form_of(view, scenario)
     curves, floors_here = numbers(instance)
@@ -143,7 +143,7 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.markdown(f"{words.ABOUT_FORMS}\n\n{forms_table(_forms(instance.scenario))}")
 
 
-def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the proof by tracing, and the spy at work on the instance."""
     instance, gaussian = instance_of(view, scenario), notion_of_proof(view, scenario) == "zcdp"
     setting, budget = replace(instance.setting, spike_probability=None), scenario.budget
@@ -168,7 +168,7 @@ def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     draw_steps(tracing_steps(proof, budget_words, gaussian=gaussian))
 
 
-def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the floor on the data of the visit and its proof, or why there is none."""
     point, question = replace(scenario, axis=None, grid=(), trials=1), words.QUESTIONS["data"]
     if missing := no_floor(point):
@@ -179,7 +179,7 @@ def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     notion = notion_of_proof(view, point)
     proof = floor_proof(point, notion)
-    assert proof is not None  # the budget says something of its own notion
+    assert proof is not None  # there is always a floor for the budget's own notion
     answer = (
         f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
         f"data, has a smaller mean error than {words.brief(proof.value)}"
@@ -190,8 +190,8 @@ def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 DRAW: dict[str, Callable[[FirstScreen, View, Scenario], None]] = {
-    "hypercube": _spikes,
-    "spike": _spikes,
-    "tracing": _tracing,
-    "data": _floor,
+    "hypercube": _draw_spikes,
+    "spike": _draw_spikes,
+    "tracing": _draw_tracing,
+    "data": _draw_floor,
 }

@@ -47,7 +47,7 @@ def page() -> None:
 
 def _draw(screen: FirstScreen, view: View, _: Scenario) -> None:
     screen.say(QUESTION, counted(), SMALL)
-    _table()
+    _draw_table()
     st.selectbox("Entry", SLUGS, format_func=_option_name, key=STATE.key("erratum"), width=560)
     _draw_erratum(erratum(view.erratum))
 
@@ -62,7 +62,7 @@ def counted() -> str:
     )
 
 
-def _table() -> None:
+def _draw_table() -> None:
     frame = pd.DataFrame(
         {
             "About": [topic(e) for e in ERRATA],
@@ -94,10 +94,10 @@ def _draw_erratum(entry: Erratum) -> None:
                 link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
         st.subheader(entry.experiment.name)
-        _experiment(entry.slug)
+        _draw_experiment(entry.slug)
 
 
-def _experiment(slug: str) -> None:
+def _draw_experiment(slug: str) -> None:
     finding = _finding(slug)
     st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [

@@ -1,4 +1,4 @@
-"""One page a method: its story, its proof, its cost, its bounds, its code, and where to see it."""
+"""The page of a method: its story, proof, cost, bounds and code, and links to where it runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,20 +65,20 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
         st.markdown(listed(method_story.assumptions))
     with right:
         st.header("Why it is private")
-        _proof(method_story, card.level)
+        _draw_proof(method_story, card.level)
         st.header("What it costs")
         st.markdown(f"{method_story.cost} Time: ${method_story.order}$.")
         st.markdown(cost_sentence(point, work(point, slug)))
     st.header("What is proven of its error")
-    _bounds(slug, point)
+    _draw_bounds(slug, point)
     if method_story.privacy is not None:
         label = "What to set: radius, steps, noise"
         fold(label, lambda: draw_recipe(point, slug), f"{slug}_fold_recipe")
-    fold("Known flaws in the paper", lambda: _errata(method_story, slug), f"{slug}_fold_flaws")
-    fold("The code that runs it", lambda: _code(slug), f"{slug}_fold_code")
+    fold("Known flaws in the paper", lambda: _draw_errata(method_story, slug), f"{slug}_fold_flaws")
+    fold("The code that runs it", lambda: _draw_code(slug), f"{slug}_fold_code")
 
 
-def _errata(method_story: Story, slug: str) -> None:
+def _draw_errata(method_story: Story, slug: str) -> None:
     """Say what is wrong in the paper, and lead to each entry in full."""
     st.markdown(
         listed(method_story.errata) if method_story.errata else "None that concern its calibration."
@@ -96,7 +96,7 @@ def listed(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in sentences)
 
 
-def _proof(method_story: Story, level: Level) -> None:
+def _draw_proof(method_story: Story, level: Level) -> None:
     if method_story.privacy is None:
         st.markdown(
             "**It is not private.** It releases what it computes, without noise: a single record "
@@ -129,7 +129,7 @@ def cost_sentence(point: Scenario, cost: Work) -> str:
     )
 
 
-def _bounds(slug: str, point: Scenario) -> None:
+def _draw_bounds(slug: str, point: Scenario) -> None:
     slugs = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not slugs:
         st.markdown("The catalogue has no bound for it.")
@@ -137,16 +137,16 @@ def _bounds(slug: str, point: Scenario) -> None:
     main = method_card(slug).rate
     main_bound, *rest = sorted(evaluations(point, slugs), key=lambda e: e.bound.card.slug != main)
     st.markdown("Values at the same settings.")
-    _bound(main_bound)
+    _draw_values(main_bound)
     if rest:
         fold(
             f"{len(rest)} more: other forms, explicit constants, as printed",
-            lambda: _bound(*rest),
+            lambda: _draw_values(*rest),
             f"{slug}_fold_bounds",
         )
 
 
-def _bound(*evaluations: Evaluation) -> None:
+def _draw_values(*evaluations: Evaluation) -> None:
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"
@@ -166,7 +166,7 @@ def _bound(*evaluations: Evaluation) -> None:
             st.markdown("\n\n".join(lines))
 
 
-def _code(slug: str) -> None:
+def _draw_code(slug: str) -> None:
     release, *further_parts = release_source(slug)
     with st.container(key="methods_code"):
         for part in (release, plan_source(slug), *further_parts):

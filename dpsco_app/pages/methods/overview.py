@@ -39,17 +39,17 @@ PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and besi
 # -- which one --
 
 
-def which_part(screen: FirstScreen, scenario: Scenario) -> None:
+def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
     fits = fitting(point)
-    # What runs something comes last, so that all the rest is there while it runs.
+    # Runs come last, so that the rest of the page is there meanwhile.
     measured, rest = st.container(), st.container()
     with rest:
         st.header("How to choose")
         st.markdown(words.guide())
     with measured:
-        _measured(screen, point, fits, fewer)
+        _draw_measured(screen, point, fits, fewer)
 
 
 def small_enough(point: Scenario) -> tuple[Scenario, str]:
@@ -65,7 +65,7 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
     )
 
 
-def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
+def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
     chosen = tuple(f.slug for f in fits if f.quick)
     shown_point = replace(point, methods=chosen)
     outcomes = run_here(shown_point) if chosen else []
@@ -195,7 +195,7 @@ def race_figure(
 
 
 def with_names_above(figure: Figure) -> Figure:
-    """Return a race whose rows have names and means above them, in place of the ladder."""
+    """Return the figure with names and means above its rows instead of in a ladder."""
     (panel,) = figure.panels
     names = [
         Line(
@@ -261,7 +261,7 @@ def answer(fits: Sequence[Fit]) -> str:
 # -- all of them --
 
 
-def all_part(screen: FirstScreen, scenario: Scenario) -> None:
+def draw_all_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Draw the table of all methods; a row leads to the page of its method."""
     fits = {fit.slug: fit for fit in fitting(comparison_point(scenario))}
     screen.say(

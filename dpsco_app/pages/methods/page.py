@@ -1,11 +1,11 @@
-"""Methods: which one when, and every one of them with a page of its own."""
+"""Methods: which one to choose, and a page for each of them."""
 
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.method import method_page
-from dpsco_app.pages.methods.overview import QUESTION, all_part, which_part
+from dpsco_app.pages.methods.overview import QUESTION, draw_all_part, draw_which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
 from dpsco_app.parts.page import draw_parts
@@ -22,13 +22,13 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the parts of the page, the selector of the method that is told, and what is chosen."""
+    """Draw the choice of parts, the menu of methods, and the chosen part or method."""
     st.session_state[TAB] = "all" if view.method else view.part
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="methods_choices"),
     ):
-        draw_parts(PARTS, TAB, on_change=_turn)
+        draw_parts(PARTS, TAB, on_change=_take_part)
         if st.session_state[TAB] == "all":
             st.selectbox(
                 "Method",
@@ -41,10 +41,10 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     if view.method:
         method_page(screen, view.method, scenario)
     else:
-        {"which": which_part, "all": all_part}[view.part](screen, scenario)
+        {"which": draw_which_part, "all": draw_all_part}[view.part](screen, scenario)
 
 
-def _turn() -> None:
+def _take_part() -> None:
     STATE.change({"part": st.session_state[TAB], "method": ""})
 
 

@@ -19,7 +19,7 @@ from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
 from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
-SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
+SHOWN_ERROR = 3.0  # the figure ends at this multiple of the least error
 NOTABLE_RATIO = 1.3  # a ratio of risks that is worth a headline
 NOTABLE_SHARE = 5e-3  # a share of the error that is worth a word
 
@@ -82,12 +82,12 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
 
 
 def _lower(ratio: float) -> str:
-    """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
+    """Return how many times lower a risk is; beyond a million times it counts as 0."""
     return f"{short_text(ratio, 2)} times lower" if ratio < 1e6 else "at the best possible"
 
 
 def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
-    """Return the excess risk along each run, a run and a step a row; the answer comes last."""
+    """Return the excess risk along each run, one row per step; the answer comes last."""
     rows = []
     for line in lines:
         steps = line.path.steps.tolist()
@@ -151,7 +151,7 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
 
 
 def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
-    """Return the parts at the radius that is shown, in the order of the stack."""
+    """Return the parts at the chosen radius, in the order of the stack."""
     rows, end = [], 0.0
     for name, value in zip(PARTS, parts.at(radius), strict=True):
         thick = max(float(getattr(parts, name)[-1]), 0.0)
@@ -257,7 +257,7 @@ def noise_figure(noise: Cancelling) -> Figure:
 
 
 def noise_sentence(steps: int) -> str:
-    """Say what the lines of noise that cancels are, and what it is at the steps of the run."""
+    """Explain the lines of correlated noise, with their values at the steps of the run."""
     noise = cancelling(steps)
     cancels, independent, in_step = (
         short_text(float(std[-1]), 2)

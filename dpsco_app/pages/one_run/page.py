@@ -39,7 +39,7 @@ from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
-FEW_STEPS = 100  # fewer show little of how noise grows
+FEW_STEPS = 100  # the least number of steps that shows how noise grows
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
 
@@ -55,15 +55,15 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
         screen.controls,
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
     ):
-        scenario = _single(visited, view)
+        scenario = _draw_method_menu(visited, view)
     point = canonical(replace(scenario, axis=None, grid=()))
-    # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
+    # The run of clipped gradients is computed again at the radius that the visitor drags to.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
-    runs, played = _path(scenario, point, screen, factor)
+    runs, played = _draw_path(scenario, point, screen, factor)
     if runs:
-        _noise_part(point, scenario.methods[0])
+        _draw_noise_part(point, scenario.methods[0])
     st.markdown(INTRODUCTION)
-    parts = _radius_part(scenario, point, dragged=played)
+    parts = _draw_radius_part(scenario, point, dragged=played)
     if "clipped" in runs and parts:
         screen.say(QUESTION, _title(point, runs, factor, parts), NOT_PRIVATE)
     if runs:
@@ -75,7 +75,7 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
 
-def _single(scenario: Scenario, view: View) -> Scenario:
+def _draw_method_menu(scenario: Scenario, view: View) -> Scenario:
     """Draw the choice of the method; return the scenario with it alone, and with few trials."""
     method, methods = chosen(scenario, view), offered(scenario)
     if len(methods) > 1:
@@ -93,7 +93,7 @@ def _single(scenario: Scenario, view: View) -> Scenario:
     return replace(scenario, methods=(method,), trials=min(scenario.trials, MOST_TRIALS))
 
 
-def _path(
+def _draw_path(
     scenario: Scenario,
     point: Scenario,
     screen: FirstScreen,
@@ -105,7 +105,7 @@ def _path(
         runs = single_runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
-        _refuse(method, refused, "path")
+        _draw_refusal(method, refused, "path")
         return {}, False
     title = _title(point, runs, factor)
     radius_text, name = "", method_card(method).name
@@ -169,7 +169,7 @@ def _title(
     factor: float,
     parts: anatomy.ErrorParts | None = None,
 ) -> str:
-    """Return what a run shows, at its radius if it has one; its mean, too, once it is known."""
+    """Return the takeaway of a run, with its radius, if it has one, and its mean, once known."""
     gain = None if parts is None else figures.noise_gain(parts, factor * parts.chosen)
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"), gain)
     return f"At {_radius(point, factor)}, {inside(title)}" if "clipped" in runs else title
@@ -179,7 +179,7 @@ def _radius(point: Scenario, factor: float) -> str:
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 
-def _noise_part(point: Scenario, method: str) -> None:
+def _draw_noise_part(point: Scenario, method: str) -> None:
     """Draw how noise cancels that is correlated from step to step, if the run has any."""
     plan = planned(point, method)
     if not (isinstance(plan, DescentPlan) and isinstance(plan.descent, PrefixSums)):
@@ -191,7 +191,7 @@ def _noise_part(point: Scenario, method: str) -> None:
     st.caption(figures.noise_sentence(steps))
 
 
-def _refuse(method: str, refused: NotApplicable, key: str) -> None:
+def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
     (refusal,) = grouped([(method, str(refused), refused.changes)])
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
@@ -209,14 +209,14 @@ def _change(refusal: Refusal) -> None:
         STATE.change({"method": new_methods[0]})
 
 
-def _radius_part(
+def _draw_radius_part(
     scenario: Scenario, point: Scenario, *, dragged: bool
 ) -> anatomy.ErrorParts | None:
     """Draw the parts of the error, and the radius unless it is `dragged`; return them."""
     try:
         _, chosen = anatomy.clipped_plan(point)
     except NotApplicable as refused:
-        _refuse(CLIPPED, refused, "radius")
+        _draw_refusal(CLIPPED, refused, "radius")
         return None
     if not dragged:
         slider(
@@ -233,7 +233,7 @@ def _radius_part(
     radius = st.session_state[RADIUS] * chosen
     sentence = st.container(key="one_run_sentence").empty()
     parts_screen = FirstScreen("one_run_parts")
-    parts = _parts(point, scenario.trials, parts_screen.controls)
+    parts = _split_error(point, scenario.trials, parts_screen.controls)
     sentence.markdown(figures.radius_sentence(gradient_norms(point), parts, radius))
     if parts is None:
         return None
@@ -249,7 +249,7 @@ def _radius_part(
     return parts
 
 
-def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
+def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
     """Return the parts of the error, with progress while they are computed; None if too heavy."""
     seconds = len(anatomy.FACTORS) * trials * anatomy.split_seconds(point)
     if seconds > LONGEST_SECONDS:

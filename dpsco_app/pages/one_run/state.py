@@ -1,4 +1,4 @@
-"""What the controls of One run and address hold beside the scenario."""
+"""The state of the view One run, besides the scenario."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -16,7 +16,7 @@ from dpsco_core.audit.attacks import Attack
 from dpsco_core.catalogue import method_card
 from dpsco_core.privacy.tradeoff import TradeoffCurve
 
-ACCEPTED = 0.01  # the share of false alarms in the sentence on odds
+ACCEPTED = 0.01  # the share of false alarms in the headline
 SHARES = np.concatenate([np.geomspace(1e-6, 1e-2, 30)[:-1], np.linspace(0.01, 1, 100)])
 
 
@@ -125,7 +125,7 @@ def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
 
 
 def said_attack(achieved: Attack, method: str, fault: str) -> str:
-    """Return what was run, and how sure the box is."""
+    """Return how the attack was run, and the confidence of its box."""
     broken = f", {fault.lower()}" if fault else ""
     verdict = (
         "its upper right corner lies in the red region"

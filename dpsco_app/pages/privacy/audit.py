@@ -1,4 +1,4 @@
-"""Audits on the page Privacy: each runs by itself where it is short, and is kept."""
+"""Audits on the page Privacy: short ones run at once, and their findings are stored."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
         return stored[task]
     with place:
         if seconds > MOST_SECONDS:
-            _refuse(task, seconds)
+            _draw_refusal(task, seconds)
             return None
         waits = seconds > AT_ONCE_SECONDS
         if waits and st.session_state.get(RUNNING) != task:
@@ -65,7 +65,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
     return latest
 
 
-def _refuse(task: Audit, seconds: float) -> None:
+def _draw_refusal(task: Audit, seconds: float) -> None:
     fitting = [runs for runs in OPTIONS["runs"] if runs * seconds / task.runs <= MOST_SECONDS]
     nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
     st.info(

@@ -27,8 +27,8 @@ from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
 
 MOST_BARS = 14
-LEAST_BARS = 5  # bars that there is room for at least
-HIGHEST = 1e6  # what is above it is as good as no privacy
+LEAST_BARS = 5  # the least number of bars that the figure has room for
+HIGHEST = 1e6  # an epsilon above this is as good as no privacy
 # How the arguments look, the loosest first: a hue of the methods, and a dash.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),

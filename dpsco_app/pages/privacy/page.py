@@ -112,7 +112,7 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 # -- the calculator -----------------------------------------------------------------------------
 
 
-def _tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
     point = point_of(view, scenario)
     names = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
@@ -205,7 +205,7 @@ TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsamp
 # -- a run's ledger, and the audit --------------------------------------------------------------
 
 
-def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the ledger of one run."""
     offered = private(scenario)
     if not offered:
@@ -234,7 +234,7 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(replace(run, trials=5), "Open this run in Explore")
 
 
-def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the audit of a mechanism."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
@@ -268,7 +268,7 @@ def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     st.code(command(task), language=None, wrap_lines=True)
 
 
-def _attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the attack of an audit at the scenario's budget, and what the claim leaves anyone."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
@@ -300,7 +300,11 @@ def _name(slug: str) -> str:
     return method_card(slug).name
 
 
-DRAW = dict.fromkeys(TOOLS, _tool) | {"ledger": _ledger, "attack": _attack, "audit": _audit}
+DRAW = dict.fromkeys(TOOLS, _draw_tool) | {
+    "ledger": _draw_ledger,
+    "attack": _draw_attack,
+    "audit": _draw_audit,
+}
 
 
 def page() -> None:

@@ -1,4 +1,4 @@
-"""What the parts of the page Privacy are, in words; every number comes from the core.
+"""The words of the page Privacy; every number comes from the core.
 
 A title is the takeaway of a figure, which stands above it.
 """
@@ -20,7 +20,7 @@ from dpsco_core.explain.budgets import (
 from dpsco_core.explain.recipe.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
-# Up to which share of right guesses; what that is.
+# A share of right guesses, and the words for anything up to it.
 VERDICTS = (
     (0.55, "hardly better than tossing a coin"),
     (0.8, "better than a coin, and far from certain"),

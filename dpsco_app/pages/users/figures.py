@@ -44,7 +44,7 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
             name=method_card(c.method).name,
             x=list(c.items),
             y=list(c.mean),
-            # One that would leave the log axis ends at a tenth of its point.
+            # A bar that would leave the logarithmic axis ends at a tenth of its mean.
             half=list(2 * np.nan_to_num(c.standard_error)),
             down=list(np.minimum(2 * np.nan_to_num(c.standard_error), 0.9 * c.mean)),
             colour=colour_of(c.method),

@@ -81,7 +81,7 @@ def page() -> None:
     )
 
 
-def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     assert scenario.epsilon is not None and scenario.delta is not None
     study = crossing_scenario(
         n=scenario.n,
@@ -111,7 +111,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 
 
-def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw what items that are alike are worth, beside independent ones, for a mean."""
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
@@ -129,7 +129,7 @@ def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(alike, "These users in Explore, with the bounds that hold for them")
 
 
-def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
     with screen.controls:
@@ -182,7 +182,7 @@ def _needs(point: UserLevel) -> tuple[dict[str, float], float, float]:
     return least_users, printed_accelerated_run(point), batch_shortfall(point)
 
 
-def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     point = level(scenario)
     needs, user_limit = _frontier(point.with_users(2)), most_users(point)
     needs_here, runs, shortfall = _needs(point)
@@ -199,8 +199,8 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 DRAW = {
-    "crossing": _crossing,
-    "alike": _alike,
-    "map": _map,
-    "feasibility": _feasibility,
+    "crossing": _draw_crossing,
+    "alike": _draw_alike,
+    "map": _draw_map,
+    "feasibility": _draw_feasibility,
 }

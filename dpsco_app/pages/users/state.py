@@ -22,7 +22,7 @@ PARTS = {
     "map": "Which is best where",
     "feasibility": "How many users",
 }
-# What the figures are drawn for, and the measured runs may cost.
+# The ranges of the figures, which bound the cost of the measured runs.
 ENDS = {
     "n": (500, 100_000),
     "m": (1, 1_000_000),
@@ -31,7 +31,7 @@ ENDS = {
     "delta": (1e-12, 1e-4),
     "trials": (1, 50),
 }
-PROBLEM = "quadratic"  # what is measured here
+PROBLEM = "quadratic"  # the problem of the measured runs
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
 DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 
@@ -40,7 +40,7 @@ DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
     basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
-    # what the items of a user have in common, for the part about that
+    # the share that the items of a user have in common, for the part on alike items
     share: float = checked(0.1, real, 0.0, 1.0)
 
 

@@ -36,7 +36,7 @@ def page() -> None:
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
-    # Two rows of buttons would be more than a visitor takes in beside the map.
+    # A popover, as two rows of buttons beside the map would be too much.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
     with (
         screen.controls,
@@ -87,7 +87,7 @@ def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Con
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
-    """Return the methods that run nowhere on the map: no change on its axes would help."""
+    """Return the methods that run nowhere on the map: no values on its axes would help."""
     point = canonical(replace(scenario, axis=None, grid=()))
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(

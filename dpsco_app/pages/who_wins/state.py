@@ -1,4 +1,4 @@
-"""What the controls of Who wins and address hold."""
+"""The state of the view Who wins."""
 
 from dataclasses import dataclass, replace
 
@@ -19,11 +19,11 @@ SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
-    reading: Reading = checked("measured", one_of, READINGS)  # by what methods are compared
+    reading: Reading = checked("measured", one_of, READINGS)  # what the methods are compared by
 
 
 def with_plane(view: View, scenario: Scenario) -> View:
-    """Return the view with the first plane that a scenario has, unless it has the view's own."""
+    """Return the view, with the first plane of the scenario if it does not have the view's."""
     offered = planes_for(scenario)
     return view if view.plane in offered else replace(view, plane=offered[0])
 

@@ -1,4 +1,4 @@
-"""Questions that a figure answers: a prediction is drawn into it, and met by the measurement."""
+"""Questions that are answered in a figure: a prediction is drawn, and then the measurement."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -49,7 +49,7 @@ def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
     numbers = [picture(scenario) for scenario in scenarios]
     samples = [_sample(one) for one in numbers]
     return {
-        # It begins anew only where this differs.
+        # The picture starts again only if this differs.
         "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
         "colours": picture_colours(Theme(dark=dark)),
         "samples": samples,

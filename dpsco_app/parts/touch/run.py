@@ -1,4 +1,4 @@
-"""One private run and its twins, which a hand plays, steps and scrubs."""
+"""A player of one private run and its non-private twins."""
 
 import html
 import math

@@ -290,9 +290,8 @@ def test_less_error_than_without_privacy_is_said_with_whom_it_is_compared() -> N
         the_answer.headline[0]
         == "Less error than the sample mean on Student\N{NO-BREAK SPACE}t data,"
     )
-    assert (
-        "times the error" in the_answer.headline[1]
-    )  # the comparison is new: its error is named again
+    # The comparison is new, so its error is named again.
+    assert "times the error" in the_answer.headline[1]
     assert "against the non-private sample mean (" in small(the_answer)
     assert "the sample mean clips nothing, so that a few far records move it." in small(the_answer)
     assert "Choose the median of means, too" in small(the_answer)

@@ -213,8 +213,8 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     assert hard is not None
     panels = [Study(scenario=usual), Study(scenario=hard, role="hardest")]
     rows = {row.key: row.values for row in front_figure(panels, View()).ladder.rows}
-    floor_here, its = map(float, rows["floor"])
-    assert floor_here < its
+    floor_here, hardest_floor = map(float, rows["floor"])
+    assert floor_here < hardest_floor
 
 
 def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() -> None:

@@ -379,7 +379,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     if lesson.height is None:
         assert [x for x, _ in places] == [*lesson.numbers, answer]
     else:
-        assert {x for x, _ in places} == {lesson.last_point}
+        assert {x for x, _ in places} == {lesson.last_x}
 
 
 def test_every_word_belongs_to_a_lesson() -> None:

@@ -196,14 +196,14 @@ def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
 
 def test_two_visitors_do_not_meet() -> None:
     """One's scenario, run and address leave the other's alone."""
-    ann, bob = open_page(d="5"), open_page(d="50")
-    old_state = result(bob), dict(bob.query_params)
-    (slider,) = [s for s in ann.select_slider if s.label == "Dimension d"]
+    first_visit, second_visit = open_page(d="5"), open_page(d="50")
+    old_state = result(second_visit), dict(second_visit.query_params)
+    (slider,) = [s for s in first_visit.select_slider if s.label == "Dimension d"]
     press(checked(slider.set_value(2).run()), "Run")
-    assert result(ann).scenario.d == 2 and result(ann).complete
-    checked(bob.run())
-    assert (result(bob), dict(bob.query_params)) == old_state
-    assert result(bob).scenario.d == 50 and bob.query_params["d"] == "50"
+    assert result(first_visit).scenario.d == 2 and result(first_visit).complete
+    checked(second_visit.run())
+    assert (result(second_visit), dict(second_visit.query_params)) == old_state
+    assert result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
 
 
 @pytest.mark.parametrize("slug", sorted({*DRAW} - {EXPLORE}))
