@@ -18,6 +18,7 @@ from dpsco_app.figure.plotly_script import plotly_licence, plotly_script
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.front.picture import WITHOUT
+from dpsco_app.front.pictures.meaning import SPELLED_OUT
 from dpsco_app.front.questions.records import RECORDS_STYLE
 from dpsco_app.lessons.report import REPORT_STYLE
 from dpsco_app.lessons.view import STEPS
@@ -95,7 +96,14 @@ def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> s
         "picture": _apart(modules.text("picture.html"), "picture.css"),
         "handle": _apart(modules.text("prediction.html"), "prediction.css"),
     }
-    return _filled("index.html", data, views=views(CURVES), presets=presets(), **parts)
+    return _filled(
+        "index.html",
+        data,
+        views=views(CURVES),
+        presets=presets(),
+        spelled=escape(SPELLED_OUT),
+        **parts,
+    )
 
 
 def story() -> str:

@@ -72,15 +72,15 @@ def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
                 (WIDTH - 0.42 - NAMES) / width,
                 (HEIGHT - 0.24) / height,
             )
-            last = not is_shared or i + columns >= count
-            _panel(panel, figure.y, canvas.add_axes(place), last=last)
+            has_x_title = not is_shared or i + columns >= count
+            _panel(panel, figure.y, canvas.add_axes(place), has_x_title=has_x_title)
         file = io.BytesIO()
         about = {"Title": figure.alt, "Subject": setting, "CreationDate": None}
         FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
     return file.getvalue()
 
 
-def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
+def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
     ax.set_xscale("log" if panel.x.log else "linear")
     ax.set_yscale("log")
     low, high, log = panel.x.low, panel.x.high, panel.x.log
@@ -109,16 +109,16 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
     _names(panel, y, ax)
     ax.set_title(panel.title, loc="left", fontsize=TYPE + 0.5, weight="bold", pad=3)
     ax.set_ylabel(y.title, labelpad=1)
-    _ticks(ax.xaxis, _sparse(panel.x))
+    _ticks(ax.xaxis, thinned(panel.x))
     _ticks(ax.yaxis, y)
     ax.tick_params(width=0.4, length=2, pad=1.5)
-    if last:
+    if has_x_title:
         ax.set_xlabel(panel.x.title, labelpad=1)
     else:
         ax.tick_params(labelbottom=False)
 
 
-def _sparse(axis: Axis) -> Axis:
+def thinned(axis: Axis) -> Axis:
     """Return an axis with every other number, from the last one, where there are many."""
     every = 1 + (len(axis.ticks) > 4)
     return replace(axis, ticks=list(reversed(axis.ticks))[::every])

@@ -31,7 +31,7 @@ MARGIN = 10
 def ruler_room(ruler: Ruler) -> int:
     """Return the room that the names at the right need, in pixels of the usual type."""
     widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
-    widths += [_width(r.note, NOTE) for r in ruler.rungs]
+    widths += [_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
     return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
 
 
@@ -156,8 +156,8 @@ def _clear_centre(
 def _leader(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
     """Return a thin slanted line from the end of a stroke to a factor, between two values."""
     shape = _placed(place, ruler, (TICK[1], BESIDE - 3), side)
-    first, last = ends if side > 0 else ends[::-1]
-    return shape | {"type": "line", "y0": first, "y1": last}
+    left, right = ends if side > 0 else ends[::-1]
+    return shape | {"type": "line", "y0": left, "y1": right}
 
 
 def _behind(place: PanelBox, across: float, value: float) -> str:
@@ -221,7 +221,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
-    sizes = [name * 1.35 + (note * 1.3 if r.note else 0) + theme.px(7) for r in rungs]
+    sizes = [name * 1.35 + note * 1.3 * len(r.note.splitlines()) + theme.px(7) for r in rungs]
     targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
     centres = moved_apart(targets, sizes, place.height + theme.px(14))
     notes: list[Part] = []
@@ -236,7 +236,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
             )
         notes.append(
             beside
-            | _two_lines(rung, name, note, colour)
+            | _name_and_note(rung, name, note, colour)
             | {
                 "y": place.at_pixel(0, centre)["y"],
                 "xanchor": "left",
@@ -246,8 +246,9 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     return notes
 
 
-def _two_lines(rung: RulerMark, name: float, note: float, colour: str) -> dict[str, Any]:
-    small = f"<br><span style='font-size:{note:.1f}px'>{rung.note}</span>" if rung.note else ""
+def _name_and_note(rung: RulerMark, name: float, note: float, colour: str) -> dict[str, Any]:
+    lines = "<br>".join(rung.note.splitlines())
+    small = f"<br><span style='font-size:{note:.1f}px'>{lines}</span>" if lines else ""
     return {
         "text": f"<b>{rung.name}</b>{small}",
         "align": "left",

@@ -61,6 +61,8 @@ def words_style(*, dark: bool) -> str:
   .head.single h2 {{ font-size: 1.3rem; line-height: 1.7rem; min-height: 6.8rem; }}
   .head .meaning {{ font-size: 0.8125rem; column-gap: 0.6rem; }}
   .head .meaning > :first-child {{ width: 100%; }}
-  .head .meaning img {{ height: 1.7rem; width: auto; }}
+  .head .meaning .data .name {{ display: none; }}
+  .head .meaning .data > :last-child {{ flex: 1; line-height: 1.15rem; }}
+  .head .meaning img:not(.strip) {{ height: 1.7rem; width: auto; }}
 }}
 """

@@ -157,7 +157,7 @@ class RulerMark:
     y: Sequence[float]  # the line
     x: Sequence[float]
     at: float = 0.0  # its height at the chosen value
-    note: str = ""  # below the name
+    note: str = ""  # below the name, in lines
     short: str = ""  # what stands beside the factor where names have no room
     bold: bool = False
     opacity: float = 1.0

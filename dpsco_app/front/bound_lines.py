@@ -1,5 +1,6 @@
 """Bounds as lines of a panel, and what they say when they are pointed at."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line
 from dpsco_app.front.study import place
-from dpsco_app.parts.options import in_print, rounded
+from dpsco_app.parts.options import in_print, inside, rounded
 from dpsco_app.parts.problem_words import wider_name
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import COORDINATE
@@ -17,6 +18,16 @@ from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
 THIN = 0.7
+# Kinds of proofs of a limit, by a word in the names of their statements: each with its idea.
+PROOFS = {
+    "packing": ("packing bound", "any private output fits too many possible means"),
+    "assouad": ("Assouad bound", "a private output cannot tell the sign of each coordinate"),
+    "tracing": ("tracing bound", "a closer answer would reveal who is in the data"),
+    "fano": ("CDP Fano", "a private output holds too few bits to find the mean"),
+    "information": ("information bound", "a private output holds too few bits to find the mean"),
+}
+FANO_IDEA = "counting bits"
+LINE = 33  # letters of a line beside the name of a limit
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 
@@ -67,6 +78,16 @@ def short_name(card: BoundCard) -> str:
         return f"{name[:1].upper()}{name[1:]}"
     own = short_names((card.method,))[card.method] if card.method else card.name
     return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"
+
+
+def limit_words(card: BoundCard) -> str:
+    """Return the kind of proof behind a limit and its idea, in short lines."""
+    if card.of_law:
+        return "proven for these data"
+    for word, (name, idea) in PROOFS.items():
+        if word in card.name.lower():
+            return "\n".join(textwrap.wrap(f"{name}: {idea}", LINE))
+    return inside(f"{card.name.split(',')[0]} bound")
 
 
 def class_name(curve: Sequence[Evaluation]) -> str:

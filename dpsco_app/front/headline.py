@@ -122,7 +122,7 @@ def _along(scenario: Scenario, limits: Mapping[float, float], x: float | None) -
     """Return what becomes of a limit along the records, where that is known, with the full stop."""
     if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
         return "."
-    if max(limits.values()) <= STEADY * min(limits.values()):
+    if is_steady(limits):
         return ", however many records."
     last = scenario.grid[-1]
     if limits[last] < LEAST:
@@ -130,6 +130,12 @@ def _along(scenario: Scenario, limits: Mapping[float, float], x: float | None) -
     return (
         "." if last == x else f"; at n{NO_BREAK}= {number_text(last)}, {limit_text(limits[last])}."
     )
+
+
+def is_steady(limits: Mapping[float, float]) -> bool:
+    """Whether limits along the axis, of two points at least, are one number."""
+    values = limits.values()
+    return len(values) > 1 and max(values) <= STEADY * min(values)
 
 
 def _elsewhere(study: Study, x: float | None) -> str:

@@ -12,17 +12,17 @@ from functools import cached_property
 from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
-from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.bound_lines import FANO_IDEA, limit_words
 from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
-from dpsco_app.front.headline import limit_text
+from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
+from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.study import Study, place
 from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
-from dpsco_app.parts.options import SYMBOL, inside, rounded
+from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano
-from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.explain.window import Span
@@ -76,8 +76,9 @@ class NestedPanel(FrontPanel):
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
-        own, asked = fano(self.scenario), (*self._asked, self.view.named_bound(self.scenario))
-        is_tick = own not in asked and self.view.card != "proof"
+        own = fano(self.scenario)
+        chosen_bounds = (*self._asked, self.view.named_bound(self.scenario))
+        is_tick = own not in chosen_bounds and self.view.card != "proof"
         tick = [line for line in guides if line.key == own and is_tick]
         self._fano_line = next(iter(tick), None)
         shows_start = self.view.card == "proof" or bool(
@@ -216,10 +217,10 @@ class NestedPanel(FrontPanel):
             line = Line(
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
-            note = _limit_name(here.bound.card)
+            note = limit_words(here.bound.card)
             if self._fano is not None and self._fano.is_near:
-                fano_text = f" ×{limit_text(self._fano.value / base)}" if base else ""
-                note += f"; {self._fano.line.name}{fano_text}"
+                fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
+                note += f"\n{self._fano.line.name}, {FANO_IDEA}{fano_text}"
             rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
         return [*rungs, *self._fano_rung(base, edge)]
 
@@ -245,7 +246,8 @@ class NestedPanel(FrontPanel):
         card = bound(tick.line.key).card
         binds_fewer = card.privacy == "zcdp" and self.scenario.rho is None
         kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
-        rung = _rung(tick.line, "", tick.line.name, f"{kind}{factor}", tick.value, edge)
+        note = f"{FANO_IDEA}:\n{kind}{factor}"
+        rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
@@ -315,6 +317,11 @@ class NestedPanel(FrontPanel):
     # -- the axis -----------------------------------------------------------------------------
 
     @property
+    def _has_steady_limit(self) -> bool:
+        """Whether the limit of all data is one multiple of the error without privacy."""
+        return are_hardest_of_all(self.scenario, self.x) and is_steady(limit_prices(self.study))
+
+    @property
     def axis_words(self) -> str:
         """What stands below the axis: its name, that its dot moves, and what the data do."""
         scenario = self.scenario
@@ -324,6 +331,12 @@ class NestedPanel(FrontPanel):
         if self._is_hardest and is_hard(scenario):
             each = f"the data are made anew for each {SYMBOL[scenario.axis]}"
             about = f"drag the dot; {each}, so that they stay the hardest"
+            far = far_records(scenario)
+            if far is not None and far.is_steady and self._has_steady_limit:
+                about = (
+                    f"drag the dot: more records, yet again only about {number_text(far.count)} "
+                    "far ones, farther out, so the ratio stays"
+                )
         return f"{axis_title(scenario)} ({about})"
 
 
@@ -352,13 +365,6 @@ def _rung(
         bold=bold,
         opacity=opacity,
     )
-
-
-def _limit_name(card: BoundCard) -> str:
-    """Return the name of the statement behind a limit, small beside it."""
-    if card.of_law:
-        return "proven for these data"
-    return short_name(card) if card.is_fano else inside(f"{card.name.split(',')[0]} bound")
 
 
 def _possible_hover(span: Span) -> str:

@@ -15,7 +15,7 @@ from dpsco_app.figure.values import Figure
 from dpsco_app.front.answer import Answer, answer, question
 from dpsco_app.front.figure import front_figure, nests
 from dpsco_app.front.headline import LIMIT, marked
-from dpsco_app.front.meaning import meaning
+from dpsco_app.front.pictures.meaning import meaning
 from dpsco_app.front.questions.tails import has_tails, tails_figure, tails_headline
 from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View
@@ -56,11 +56,11 @@ def front_screen(
     then, so that no number of theirs does. `because` is what has changed, in words.
     """
     studies = agreed(studies)
-    first = studies[0]
-    has_bands = nests(studies, view) and view.card == "light" and has_tails(first.scenario)
+    scenario = studies[0].scenario
+    has_bands = nests(studies, view) and view.card == "light" and has_tails(scenario)
     if has_bands:
-        reply = Answer(headline=tails_headline(first.scenario))
-        figure = tails_figure(first.scenario, reply.plain)
+        reply = Answer(headline=tails_headline(scenario))
+        figure = tails_figure(scenario, reply.plain)
         before, waiting = False, ""  # nothing of it is measured
     else:
         reply = answer(studies)

@@ -31,6 +31,10 @@ WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
         "<b>No band here</b>: no lower bound",
         "is proven for this loss.",
     ),
+    "lower bound for items alike": (
+        "<b>No band here</b>: no lower bound is",
+        "proven where a user’s items are alike.",
+    ),
     "upper bound": ("<b>No band here</b>: no upper bound", "is proven for all such losses."),
     "room between the bounds": (
         "<b>No band here</b>: nobody can promise",

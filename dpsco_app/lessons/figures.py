@@ -180,11 +180,11 @@ def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
 
 
 def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
-    scenario, second = lesson.scenario, lesson.second_scenario
+    scenario, second_scenario = lesson.scenario, lesson.second_scenario
     names = short_names(scenario.methods)
     sets = {"": evidence.points}
-    if second is not None:
-        places = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, second))
+    if second_scenario is not None:
+        places = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, second_scenario))
         sets = dict(zip(places, (evidence.points, evidence.second_points), strict=True))
     column = "median" if lesson.experiment == "tails" else "mean"
     lines = []

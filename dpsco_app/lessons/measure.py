@@ -51,7 +51,7 @@ def measure(lesson: Lesson, results: LessonResults, *, is_preview: bool = False)
             tuple(p for p in points if p.series in lesson.preview_methods) if is_preview else points
         )
         return LessonEvidence(points=points_shown, rows=rows)
-    scenario, second = lesson.scenario, lesson.second_scenario
+    scenario, second_scenario = lesson.scenario, lesson.second_scenario
     outcomes = tuple(
         o for s in _studies(lesson, is_preview=is_preview) for o in results.outcomes(s)
     )
@@ -60,7 +60,9 @@ def measure(lesson: Lesson, results: LessonResults, *, is_preview: bool = False)
     return LessonEvidence(
         points=study_points(outcomes),
         outcomes=outcomes,
-        second_points=() if second is None else study_points(results.outcomes(second)),
+        second_points=()
+        if second_scenario is None
+        else study_points(results.outcomes(second_scenario)),
         floor={e.x: e.value for e in floors if e.x is not None},
         start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
     )

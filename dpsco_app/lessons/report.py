@@ -47,17 +47,20 @@ def verdict_of(answer: Answered) -> str:
 
 def progress(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return how much of the path is answered, and which lessons well."""
-    count, count_asked = len(view.lessons), len(view.questions_asked)
+    lesson_count, question_count = len(view.lessons), len(view.question_texts)
     counts = [
         f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in alike)}"
         for name in VERDICTS
         if (alike := [one for one in answers if verdict_of(one) == name])
     ]
-    sentences = [f"{len(answers)} of {count} lesson{'s' * (count != 1)} answered"] if count else []
-    if count_asked:
-        replied = sum(map(bool, view.replied))
-        counts.append(f"{replied} of {count_asked} question{'s' * (count_asked != 1)} answered")
-    return " · ".join([*sentences, *counts])
+    parts = []
+    if lesson_count:
+        noun = "lesson" + "s" * (lesson_count != 1)
+        parts.append(f"{len(answers)} of {lesson_count} {noun} answered")
+    if question_count:
+        noun = "question" + "s" * (question_count != 1)
+        counts.append(f"{sum(map(bool, view.reply_texts))} of {question_count} {noun} answered")
+    return " · ".join([*parts, *counts])
 
 
 def report(answers: Sequence[Answered], view: LessonsView) -> str:
@@ -81,9 +84,9 @@ def report(answers: Sequence[Answered], view: LessonsView) -> str:
     )
     sentence = escape(view.sentence)
     sentence_html = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
-    questions = "".join(
+    discussion = "".join(
         f"<p><b>{escape(question)}</b><br>{escape(reply) or 'Not answered.'}</p>"
-        for question, reply in view.discussed
+        for question, reply in view.discussion
     )
     empty = "<p>No lesson is answered yet.</p>" if view.lessons else ""
-    return (table if rows else empty) + questions + sentence_html
+    return (table if rows else empty) + discussion + sentence_html

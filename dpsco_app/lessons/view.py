@@ -71,24 +71,24 @@ class LessonsView(PageView):
         return (*self.lessons, HAND_IN)
 
     @property
-    def questions_asked(self) -> tuple[str, ...]:
+    def question_texts(self) -> tuple[str, ...]:
         """The questions of the assignment."""
         return tuple(filter(None, (line.strip() for line in self.questions.split("\n"))))
 
     @property
-    def replied(self) -> tuple[str, ...]:
+    def reply_texts(self) -> tuple[str, ...]:
         """The answers to the questions, one for each; a missing answer is empty."""
         lines = self.replies.split("\n") if self.replies else []
-        return tuple(lines + [""] * (len(self.questions_asked) - len(lines)))
+        return tuple(lines + [""] * (len(self.question_texts) - len(lines)))
 
     @property
-    def discussed(self) -> tuple[tuple[str, str], ...]:
+    def discussion(self) -> tuple[tuple[str, str], ...]:
         """The questions of the assignment, each with its answer."""
-        return tuple(zip(self.questions_asked, self.replied, strict=True))
+        return tuple(zip(self.question_texts, self.reply_texts, strict=True))
 
     def reply(self, number: int, text: str) -> Self:
         """Return the view with another answer to a question, which becomes one line."""
-        lines = list(self.replied)
+        lines = list(self.reply_texts)
         lines[number] = " ".join(text.split())
         return replace(self, replies="\n".join(lines) if any(lines) else "").validate()
 
@@ -96,17 +96,17 @@ class LessonsView(PageView):
         slugs = [slug for slug in self.tasks.split(",") if slug]
         is_list = set(slugs) <= set(SLUGS) and len(set(slugs)) == len(slugs)
         require(is_list, "tasks", "names of lessons, each once", shorten(self.tasks))
-        length = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
-        fits = len(self.questions_asked) <= MOST_QUESTIONS and all(
-            len(q) <= MOST_QUESTION for q in self.questions_asked
+        must = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
+        fits = len(self.question_texts) <= MOST_QUESTIONS and all(
+            len(q) <= MOST_QUESTION for q in self.question_texts
         )
-        require(fits and _is_text(self.questions), "questions", length, shorten(self.questions))
-        length = f"at most one line of up to {MOST_REPLY} letters for each question"
+        require(fits and _is_text(self.questions), "questions", must, shorten(self.questions))
+        must = f"at most one line of up to {MOST_REPLY} letters for each question"
         lines = self.replies.split("\n") if self.replies else []
-        fits = len(lines) <= len(self.questions_asked) and all(
+        fits = len(lines) <= len(self.question_texts) and all(
             len(line) <= MOST_REPLY for line in lines
         )
-        require(fits and _is_text(self.replies), "replies", length, shorten(self.replies))
+        require(fits and _is_text(self.replies), "replies", must, shorten(self.replies))
 
     def _on_its_way(self) -> Self:
         """Return the view at a step of its assignment, if it has one."""

@@ -110,7 +110,22 @@ class FirstScreen:
         page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
         with self.foot:
             export.draw_source(setting)
-            export.draw_files(self.name, numbers, page, setting, title=figure.alt, columns=columns)
+            export.draw_files(
+                self.name,
+                numbers,
+                page,
+                setting,
+                title=figure.alt,
+                columns=columns,
+                slide=partial(export.figure_slide, figure, [figure.alt], setting, dark=theme().dark)
+                if has_slide(figure)
+                else None,
+            )
+
+
+def has_slide(figure: Figure) -> bool:
+    """Whether a figure is of lines along an axis, which a slide can show."""
+    return not figure.square and all(panel.cells is None for panel in figure.panels)
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:

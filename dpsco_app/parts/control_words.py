@@ -1,6 +1,6 @@
 """What controls say beside their names, in the dashboard and on the page without a server."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from dpsco_app.figure.methods import short_names
 from dpsco_app.parts.differences import READ
@@ -10,6 +10,8 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.scenario import Scenario
 
 HARDEST_NAME = "Hardest known"
+# What a page that folds such controls away calls them at the fold.
+NAMES_AT_FOLD = {"geometry": "geometry", "delta": "δ"}
 
 
 def laws_in_order(options: Sequence[str], scenario: Scenario) -> list[str]:
@@ -22,6 +24,17 @@ def law_name(scenario: Scenario) -> Callable[[str], str]:
     """Return what calls a law in the menu of data."""
     law, read = hardest_law(scenario), READ["distribution"]
     return lambda slug: HARDEST_NAME if slug == law else read(slug)
+
+
+def contents_of_fold(fields: Collection[str]) -> list[str]:
+    """Return what a fold names of what is in it, where a page folds away more than others do.
+
+    Examples
+    --------
+    >>> contents_of_fold({"delta", "geometry", "q"}), contents_of_fold(())
+    (['geometry', 'δ'], [])
+    """
+    return [name for field, name in NAMES_AT_FOLD.items() if field in fields]
 
 
 def methods_text(scenario: Scenario, lead: str) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
 from dpsco_app.front.changes import listed, offered, why_these
-from dpsco_app.parts.control_words import law_name, laws_in_order, methods_text
+from dpsco_app.parts.control_words import contents_of_fold, law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, front_fields, text, widget
 from dpsco_app.parts.folding import fold_in_page
@@ -75,15 +75,17 @@ def draw(
     more: Callable[[Scenario], None] | None = None,
     lead: str = "",
     areas: Mapping[str, str] | None = None,
+    folded: Collection[str] = (),
 ) -> None:
     """Draw the controls that apply, except the fields `left_out`, which mean nothing on the page.
 
-    The common ones are in sight; the others, and what a page adds by `more`, are folded. `lead` is
-    the algorithm with the smallest error on the page, `areas` the HTML that stands above sliders.
+    The common ones are in sight; the others, those `folded`, and what a page adds by `more`, are
+    folded. `lead` is the algorithm with the smallest error on the page, `areas` the HTML that
+    stands above sliders.
     """
     st.html(f"<style>{style(scenario)}</style>")
     with st.container(gap=GAP, key="controls"):
-        _draw_open_and_folded(scenario, left_out, problems, more, lead, areas or {})
+        _draw_open_and_folded(scenario, left_out, problems, more, lead, areas or {}, folded)
 
 
 def _draw_open_and_folded(
@@ -93,8 +95,9 @@ def _draw_open_and_folded(
     draw_more: Callable[[Scenario], None] | None,
     lead: str,
     areas: Mapping[str, str],
+    page_folds: Collection[str],
 ) -> None:
-    front = front_fields(scenario)
+    front = front_fields(scenario, page_folds)
     _draw_all(front, scenario, left_out, problems, lead, areas)
     rest = [field for field in ALL_CONTROLS if field not in front]
 
@@ -102,13 +105,14 @@ def _draw_open_and_folded(
         with st.container(gap=GAP):
             if not {"epsilon", "rho"} <= set(left_out):
                 _draw_notion()
-            _draw_all(rest, scenario, left_out, problems)
+            _draw_all(rest, scenario, left_out, problems, areas=areas)
             if draw_more is not None:
                 draw_more(scenario)
 
     folded = {c for c in rest if ALL_CONTROLS[c].is_shown(scenario)} - {*left_out, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
-    label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
+    contents = changed or contents_of_fold(folded & {*page_folds})
+    label = f"**More settings**{': ' * bool(contents)}{', '.join(contents)}"
     if draw_more is not None or not {*rest, "epsilon", "rho"} <= set(left_out):
         fold_in_page(label, fill, MORE_KEY)
 

@@ -43,8 +43,8 @@ class Place:
             charts = {**charts, "layout": charts["layout"] | clicks}
             # A new key after each click: a second click on the same point would only deselect it.
             key = f"{key}_{st.session_state.get(CLICKS, 0)}"
-            callback = partial(_tell, on_click, key)
-            options = {"on_select": callback, "selection_mode": "points"}
+            on_select = partial(_tell, on_click, key)
+            options = {"on_select": on_select, "selection_mode": "points"}
         place = self._container.plotly_chart(
             Plain(charts),
             key=key,

@@ -156,6 +156,7 @@ def draw_files(
     *,
     title: str = "",  # what the pictures are called; empty if the browser makes none
     columns: Collection[str] = (),  # those that are shown of a wide table: its file has all
+    slide: Callable[[], bytes] | None = None,  # the figure as a slide, if it has one
 ) -> None:
     """Draw what folds away below a figure: its files, and the numbers behind it."""
 
@@ -171,6 +172,14 @@ def draw_files(
                     f"dpsco-{name}.html",
                     key=f"{name}_html",
                     help="The figure as a page of its own, which needs no network.",
+                )
+            if slide is not None:
+                download(
+                    "Slide",
+                    slide,
+                    f"dpsco-{name}-slide.pdf",
+                    key=f"{name}_slide",
+                    help="One page of 16:9, as PDF: the headline, the figure and its settings.",
                 )
             download(
                 "CSV",
@@ -198,6 +207,15 @@ def figure_pdf(figure: Figure, setting: str) -> bytes:
     from dpsco_app.figure.paper import pdf  # its library takes a second, at the first click
 
     return pdf(figure, setting)
+
+
+def figure_slide(
+    figure: Figure, headline: Sequence[str], setting: str, *, dark: bool = False
+) -> bytes:
+    """Return a figure as a slide of 16:9, with its headline and where it is from."""
+    from dpsco_app.figure.slide import slide  # its library takes a second, at the first click
+
+    return slide(figure, headline, f"{setting}. Made by DP-SCO Explorer.".lstrip(". "), dark=dark)
 
 
 def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str:

@@ -1,5 +1,7 @@
 """The controls of a scenario's fields, in their order, from the table `dpsco_core.fields`."""
 
+from collections.abc import Collection
+
 from dpsco_core import fields
 from dpsco_core.catalogue import distributions_for
 from dpsco_core.fields.field import Field, Words
@@ -14,11 +16,18 @@ FRONT = sorted(
     (c for c in ALL_CONTROLS if ALL_CONTROLS[c].front), key=lambda c: ALL_CONTROLS[c].front
 )
 
+# What the first screen folds away as well: a newcomer understands them last.
+FOLDED_AT_FIRST = ("geometry", "q", "delta")
 
-def front_fields(scenario: Scenario) -> list[str]:
-    """Return the fields whose controls are always open; those of users where there are any."""
+
+def front_fields(scenario: Scenario, folded: Collection[str] = ()) -> list[str]:
+    """Return the fields whose controls are always open; those of users where there are any.
+
+    `folded` are those that a page folds away as well.
+    """
     of_users = scenario.m > 1 or scenario.axis == "m"
-    return [name for name in FRONT if name not in ("m", "alike") or of_users]
+    left_out = {*folded, *(() if of_users else ("m", "alike"))}
+    return [name for name in FRONT if name not in left_out]
 
 
 def widget(properties: Field) -> str:

@@ -54,7 +54,9 @@ def rounded(value: float) -> str:
     if not 0 < value < math.inf:
         return number_text(value) if value == 0 or math.isinf(value) else ""
     exponent = math.floor(math.log10(value) + 1e-12)
-    digits = 2 if value / 10**exponent < 2 else 1
+    # The power of a number that is nearly 0 would be 0.
+    leading = value / 10**exponent if exponent > -300 else float(f"{value:e}".partition("e")[0])
+    digits = 2 if leading < 2 else 1
     if exponent < -4:
         return short_text(value, digits + 1)
     return f"{value:,.{max(0, digits - exponent)}f}"

@@ -1,9 +1,9 @@
 """`dpsco figure`: the panels that a paper's authors would draw, as a PDF over two columns."""
 
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import Pair
@@ -13,9 +13,9 @@ from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import SYMBOL
 from dpsco_app.parts.simple_figures import log_axis
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import require
 from dpsco_core.catalogue import distribution_class, method_card, problem_card
-from dpsco_core.cli.streams import in_a_sentence, open_streams, require_writable, whole_file
+from dpsco_core.cli.streams import child_status, in_a_sentence, require_writable, whole_file
 from dpsco_core.cli.tools import print_json, print_note, print_text, table
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve, paper_panels
 from dpsco_core.explain.tables.papers.papers import (
@@ -24,7 +24,6 @@ from dpsco_core.explain.tables.papers.papers import (
     reproduced_paper,
 )
 from dpsco_core.explain.tables.papers.slopes_table import figure_json, latex_table, slope_cells
-from dpsco_core.plugins import extend
 
 # How far below the smallest private error the axis goes, and above the largest one.
 ROOM = 1.5
@@ -106,30 +105,23 @@ def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
 
 def main(arguments: str) -> int:
     """Run `dpsco figure`, whose arguments come as JSON; return its exit status."""
-    open_streams()
-    chosen = json.loads(arguments)
-    try:
-        for path in chosen["own"]:
-            extend.load(path)
-        outputs = [chosen["out"], *filter(None, [chosen["table"]])]
-        for target in outputs:
-            require_writable(target)
-        entry = reproduced_paper(chosen["like"])
-        panels = paper_panels(entry, chosen["fields"], chosen["section"])
-        setting = f"{setting_line(panels[0].scenario)}. {NO_EXPERIMENTS}"
-        document = pdf(paper_figure(entry, panels), setting, columns=2)
-        with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
-            part.write_bytes(document)
-        if chosen["table"]:
-            with in_a_sentence(chosen["table"]), whole_file(chosen["table"]) as part:
-                part.write_text(latex_table(entry, panels), encoding="utf-8")
-        _print_slopes(entry, panels, outputs, as_json=chosen["json"])
-    except InvalidInput as problem:
-        print(f"dpsco: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return child_status(_draw, arguments)
+
+
+def _draw(chosen: Mapping[str, Any]) -> None:
+    outputs = [chosen["out"], *filter(None, [chosen["table"]])]
+    for target in outputs:
+        require_writable(target)
+    entry = reproduced_paper(chosen["like"])
+    panels = paper_panels(entry, chosen["fields"], chosen["section"])
+    setting = f"{setting_line(panels[0].scenario)}. {NO_EXPERIMENTS}"
+    document = pdf(paper_figure(entry, panels), setting, columns=2)
+    with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
+        part.write_bytes(document)
+    if chosen["table"]:
+        with in_a_sentence(chosen["table"]), whole_file(chosen["table"]) as part:
+            part.write_text(latex_table(entry, panels), encoding="utf-8")
+    _print_slopes(entry, panels, outputs, as_json=chosen["json"])
 
 
 def _print_slopes(

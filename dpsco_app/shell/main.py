@@ -7,6 +7,7 @@ import streamlit as st
 from dpsco_app.figure.colours import INK
 from dpsco_app.pages import private_mean, why
 from dpsco_app.pages.bounds import page as bounds
+from dpsco_app.pages.check import page as check
 from dpsco_app.pages.explore import doors
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
@@ -41,6 +42,7 @@ DRAW = {
     "one-run": one_run.page,
     "who-wins": who_wins.page,
     "bounds": bounds.page,
+    "check": check.page,
     "lower-bounds": lower_bounds.page,
     "methods": methods.page,
     "errata": errata.page,

@@ -22,6 +22,7 @@ VIEWS = (
         "who-wins": "Who wins",
     },
     {LEARN: "Lessons", WHY: "A story in five minutes"},
+    {"bounds": "The papers' tables", "check": "Check a claim"},
     {"methods": "Which one when", "errata": "Errata"},
     {"geometry": "Sets and noise", "users": "Users"},
 )

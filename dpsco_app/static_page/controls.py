@@ -10,9 +10,16 @@ from dpsco_app.front.changes import listed, offered
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
-from dpsco_app.parts.control_words import law_name, laws_in_order, methods_text
+from dpsco_app.parts.control_words import contents_of_fold, law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ
-from dpsco_app.parts.fields import ALL_CONTROLS, choices, front_fields, text, widget
+from dpsco_app.parts.fields import (
+    ALL_CONTROLS,
+    FOLDED_AT_FIRST,
+    choices,
+    front_fields,
+    text,
+    widget,
+)
 from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
 from dpsco_core.scenario import Scenario
@@ -27,16 +34,18 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
     `lead` is the best algorithm of those that have run.
     """
     visible = [name for name, known in ALL_CONTROLS.items() if known.is_shown(scenario)]
-    open_ones = front_fields(scenario)
+    open_ones = front_fields(scenario, FOLDED_AT_FIRST)
     areas = slider_areas(scenario, theme) if view.card == "sliders" else {}
     front = [
         _control(name, scenario, theme, lead, areas.get(name, ""))
         for name in open_ones
         if name in visible
     ]
-    rest = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
+    folded_names = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
     folded = [
-        _control(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL
+        _control(name, scenario, theme, area=areas.get(name, ""))
+        for name in folded_names
+        if widget(ALL_CONTROLS[name]) in SMALL or name in FOLDED_AT_FIRST
     ]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
@@ -44,9 +53,10 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
         _select("Beside your data, show", AGAINST, seconds, view.against),
         _select("Draw", MEASURE, measures, view.measure),
     ]
+    contents = ", ".join(contents_of_fold({*folded_names} & {*FOLDED_AT_FIRST}))
     return (
-        f"{''.join(front)}<details id='more'><summary>More settings</summary>{''.join(folded)}"
-        "</details>"
+        f"{''.join(front)}<details id='more'><summary>More settings: {contents}</summary>"
+        f"{''.join(folded)}</details>"
     )
 
 
@@ -126,8 +136,8 @@ def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     chosen = "".join(chip(slug) for slug in slugs if slug in scenario.methods)
     unchosen = [slug for slug in slugs if slug not in scenario.methods]
     hidden_chips = "".join(map(chip, unchosen))
-    rest = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
-    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if unchosen else ''}</fieldset>"
+    more = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
+    box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{more if unchosen else ''}</fieldset>"
     summary = f"<span>{escape(label)}</span> {escape(methods_text(scenario, lead))}"
     return f"<details id='algorithms'><summary>{summary}</summary>{box}</details>"
 

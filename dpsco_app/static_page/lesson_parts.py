@@ -102,7 +102,7 @@ def handed_in(answers: Sequence[Answered], view: LessonsView) -> str:
 
 def _handed_in(answers: Sequence[Answered], view: LessonsView) -> Iterator[str]:
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
-    for i, (question, reply) in enumerate(view.discussed):
+    for i, (question, reply) in enumerate(view.discussion):
         yield (
             f"<label class='sentence'><span>{escape(question)}</span>"
             f"<textarea data-question='{i}' maxlength='{MOST_REPLY}' rows='2'>{escape(reply)}"

@@ -112,7 +112,7 @@ class Lessons:
 
     def reply(self, number: int, text: str) -> None:
         """Keep the answer to a question of the assignment."""
-        last_number = len(self.view.questions_asked) - 1
+        last_number = len(self.view.question_texts) - 1
         require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
 
@@ -135,8 +135,8 @@ class Lessons:
             [] if step == HAND_IN else work(BY_SLUG[step], is_preview=True)
         )
         items_of_step += work(BY_SLUG[step]) if step in answers else []
-        rest = [item for slug in answers if slug != step for item in work(BY_SLUG[slug])]
-        every_item = dict.fromkeys([*items_of_step, *rest])
+        other_items = [item for slug in answers if slug != step for item in work(BY_SLUG[slug])]
+        every_item = dict.fromkeys([*items_of_step, *other_items])
         self.all, self._items_of_step = len(every_item), dict.fromkeys(items_of_step)
         self.todo = [item for item in every_item if not self.results.has(item)]
         self._is_drawn = False

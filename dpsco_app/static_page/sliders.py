@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -30,10 +30,9 @@ from dpsco_app.static_page.words import ALL_BOUNDS, TITLE
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import bounds_for
-from dpsco_core.cli.streams import in_a_sentence, open_streams, require_writable, whole_file
+from dpsco_core.cli.streams import child_status, in_a_sentence, require_writable, whole_file
 from dpsco_core.cli.study import read_scenario
 from dpsco_core.fields import TABLE
-from dpsco_core.plugins import extend
 from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
@@ -206,21 +205,15 @@ HEADS = ("Bound", "Kind", "Value", "Constant", "Statement", "Fails here because"
 
 def main(arguments: str) -> int:
     """Run `dpsco page`, whose arguments come as JSON; return its exit status."""
-    open_streams()
-    chosen = json.loads(arguments)
-    try:
-        extend.load(*chosen["own"])
-        require_writable(chosen["out"])
-        scenario = read_scenario(Path(chosen["file"]), {}).validate()
-        page = sliders_page(scenario, chosen["over"])
-        with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
-            part.write_text(page, encoding="utf-8")
-    except InvalidInput as problem:
-        print(f"dpsco: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return child_status(_write_page, arguments)
+
+
+def _write_page(chosen: Mapping[str, Any]) -> None:
+    require_writable(chosen["out"])
+    scenario = read_scenario(Path(chosen["file"]), {}).validate()
+    page = sliders_page(scenario, chosen["over"])
+    with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
+        part.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

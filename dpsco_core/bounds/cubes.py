@@ -62,25 +62,30 @@ def _budget(setting: Setting, privacy: Privacy) -> Budget:
     return PureDP(epsilon=setting.pure_epsilon) if privacy == "pure" else setting.budget
 
 
-def _chosen(
-    setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
-) -> tuple[Cube, float]:
-    """Return the cube of the data, or the best one, and the largest size of its signs.
+def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
+    """Return the cube of hard data, which is the best one for their loss and budget.
 
-    Where users have m items it is the cube for all n m of them. Every cube in the set gives a bound
-    by the theorem for its dimension, so that any choice is valid where the data are the worst of a
-    class; and the law of hard data is made for the n m items that are drawn (`make_instance` of the
-    catalogue), so that this cube is the very one of the data. The cube for n items is smaller: a
-    bound over its signs is one on a part of the coordinates, and loses the others.
+    Where users have m items it is that for all n m of them: `make_instance` of the catalogue.
+    """
+    form: Form = "squared" if strong else "l2"
+    n, order = setting.n * setting.m, setting.moment_order
+    return hardest_cube(form, n, order, setting.budget, body)[0]
+
+
+def _best_cubes(
+    setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
+) -> tuple[Cube, ...]:
+    """Return the cubes among which a bound is largest: where users have m items there are two.
+
+    Every cube in the set gives a bound by the theorem for its dimension, so that any choice is
+    valid where the data are the worst of a class. These are the best for records, n of them and all
+    n m items: the first where most users have a spike, or none, the second where spikes are rare.
     """
     unit, room = _sizes(setting, body, strong=strong)
-    n, order = setting.n * setting.m, setting.moment_order
-    if setting.spike_probability is not None:  # The data have the cube of their loss and budget.
-        data_form: Form = "squared" if strong else "l2"
-        cube, _ = hardest_cube(data_form, n, order, setting.budget, body)
-    else:
-        cube, _ = hardest_cube(form, n, order, _budget(setting, privacy), body, unit, room)
-    return cube, cube.side_within(unit, room)
+    budget, order = _budget(setting, privacy), setting.moment_order
+    counts = dict.fromkeys((setting.n * setting.m, setting.n))
+    cubes = (hardest_cube(form, n, order, budget, body, unit, room)[0] for n in counts)
+    return tuple(dict.fromkeys(cubes))
 
 
 def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
@@ -92,21 +97,29 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
             return value(setting, form, cap)
         if not _is_certified(setting, strong=strong):
             return 0.0
-        cube, side = _chosen(setting, body, form, privacy, strong=strong)
-        fewer = replace(setting, d=cube.signs, constraint=None)
-        return cube.factor(form) * value(fewer, form, math.sqrt(cube.signs) * side)
+        unit, room = _sizes(setting, body, strong=strong)
+
+        def on_cube(cube: Cube) -> float:
+            fewer = replace(setting, d=cube.signs, constraint=None)
+            longest = math.sqrt(cube.signs) * cube.side_within(unit, room)
+            return cube.factor(form) * value(fewer, form, longest)
+
+        if setting.spike_probability is not None:
+            return on_cube(_own_cube(setting, body, strong=strong))
+        return max(map(on_cube, _best_cubes(setting, body, form, privacy, strong=strong)))
 
     return on_set
 
 
-def within_cubes(on_ball: Hypothesis, privacy: Privacy, *, strong: bool) -> Hypothesis:
+def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the signs inside of the set."""
 
     def check(setting: Setting) -> str:
         body, q = _other_set(setting), setting.spike_probability
         if body is None or q is None or not _is_certified(setting, strong=strong):
             return on_ball.check(setting)
-        _, side = _chosen(setting, body, "l2", privacy, strong=strong)
+        cube = _own_cube(setting, body, strong=strong)
+        side = cube.side_within(*_sizes(setting, body, strong=strong))
         if mean_scale(q, setting.moment_order) <= side * (1 + 1e-9):
             return ""
         return (

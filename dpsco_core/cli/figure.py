@@ -2,13 +2,12 @@
 
 import argparse
 import importlib.util
-import json
-import subprocess
 import sys
 from typing import Any
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.streams import start_child
 from dpsco_core.cli.tools import add_command, add_fields, given_fields, read_number, read_whole
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, PAPERS, reproduced_paper
 
@@ -43,5 +42,4 @@ def draw_figure(chosen: argparse.Namespace) -> int:
     chosen.method = None
     arguments = {name: getattr(chosen, name) for name in ("like", "out", "table", "own", "json")}
     arguments |= {"section": section, "fields": given_fields(chosen)}
-    command = [sys.executable, "-m", "dpsco_app.parts.paper_figure", json.dumps(arguments)]
-    return subprocess.run(command, check=False).returncode
+    return start_child("dpsco_app.parts.paper_figure", arguments)

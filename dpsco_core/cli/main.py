@@ -6,13 +6,13 @@ A command's module, and with it the library, is imported when that command is gi
 import argparse
 import sys
 from collections.abc import Collection, Sequence
+from functools import partial
 from importlib import import_module
 
 from dpsco_core import __version__
-from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.cli.parser import Parser
 from dpsco_core.cli.streams import (
-    forget_output,
+    exit_status,
     open_streams,
     print_every_character,
     silent_when_interrupted,
@@ -55,22 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = _build_parser([word for word in words if word in COMMANDS][:1])
     chosen = parser.parse_args(words)
-    try:
-        status = _run_command(chosen)
-        sys.stdout.flush()
-        return status
-    except (InvalidInput, NotApplicable) as problem:
-        print(f"dpsco: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # the reader of the pipe has closed it
-        forget_output()
-    except OSError as problem:
-        forget_output()
-        print(f"dpsco: {_describe_system_error(problem)}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(partial(_run_command, chosen))
 
 
 def _run_command(chosen: argparse.Namespace) -> int:
@@ -82,14 +67,6 @@ def _run_command(chosen: argparse.Namespace) -> int:
     extend.load_installed()
     extend.load(*chosen.own)
     return chosen.does(chosen) or 0
-
-
-def _describe_system_error(problem: OSError) -> str:
-    """Return what the system refused, with the name of the file if there is one."""
-    reason = problem.strerror or " ".join(str(problem).split())
-    if problem.filename is None:
-        return f"The output cannot be written: {reason}."
-    return f"{problem.filename} cannot be used: {reason}."
 
 
 def _build_parser(names: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

@@ -1,10 +1,9 @@
 """The command `dpsco page`: a study with sliders as one HTML file, drawn by the dashboard."""
 
 import argparse
-import json
-import subprocess
-import sys
 from typing import Any
+
+from dpsco_core.cli.streams import start_child
 
 
 def add_page(commands: Any) -> None:
@@ -19,5 +18,4 @@ def add_page(commands: Any) -> None:
 def make_page(chosen: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     arguments = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
-    command = [sys.executable, "-m", "dpsco_app.static_page.sliders", json.dumps(arguments)]
-    return subprocess.run(command, check=False).returncode
+    return start_child("dpsco_app.static_page.sliders", arguments)

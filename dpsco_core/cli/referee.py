@@ -1,14 +1,18 @@
 """The command `dpsco referee`: it takes a claim and tries to break it."""
 
 import argparse
+import importlib.util
+import json
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, real, shorten
 from dpsco_core.catalogue import method_card
+from dpsco_core.cli.streams import in_a_sentence, require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -34,6 +38,8 @@ from dpsco_core.scenario import Scenario
 
 KINDS = ("upper", "lower")
 MOST_SECONDS = 86_400.0
+# Writes the reports to a path, and returns the exit status.
+Writer = Callable[[str, Sequence[Report]], int]
 
 
 def add_referee(commands: Any) -> None:
@@ -72,10 +78,18 @@ def add_referee(commands: Any) -> None:
         help="the time for all checks together (default %(default)s)",
     )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
+    endings = ", ".join(WRITERS)
+    parser.add_argument("--out", metavar="FILE", help=f"write the report, too: {endings}")
     add_fields(parser, defaults=False)
 
 
-def run_referee(chosen: argparse.Namespace) -> None:
+def run_referee(chosen: argparse.Namespace) -> int:
+    """Run the command and return its exit status; raises `InvalidInput`."""
+    files = _files(chosen)
+    if any(path.endswith(".pdf") for path in files) and not _has_figures():
+        install = "pip install 'dpsco-explorer[app]'"
+        print(f"dpsco: A PDF needs the extra 'app': {install}.", file=sys.stderr)
+        return 2
     seconds = read_number("seconds", chosen.seconds)
     real("seconds", seconds, 0.0, MOST_SECONDS)
     fields = given_fields(chosen)
@@ -83,15 +97,62 @@ def run_referee(chosen: argparse.Namespace) -> None:
     submission, start = _submission(chosen, methods, fields)
     reports = referee(submission, start, seconds=seconds, seed=start.seed, progress=_show_progress)
     _show_progress("")
-    if chosen.html is not None:
-        Path(chosen.html).write_text(html_page(reports), encoding="utf-8")
+    status = max((write(path, reports) for path, write in files.items()), default=0)
     if chosen.json:
-        print_json({"reports": [report.to_dict() for report in reports]})
-        return
+        print_json(_as_json(reports))
+        return status
     for place, report in enumerate(reports):
         if place:
             print()
         _print_report(report)
+    return status
+
+
+def _files(chosen: argparse.Namespace) -> dict[str, Writer]:
+    """Return the files to be written, each with what writes it; they can be written."""
+    files: dict[str, Writer] = {}
+    if chosen.out is not None:
+        ending = Path(chosen.out).suffix
+        must = f"a file that ends in {', '.join(WRITERS)}"
+        require(ending in WRITERS, "out", must, shorten(chosen.out))
+        files[chosen.out] = WRITERS[ending]
+    if chosen.html is not None:
+        files[chosen.html] = _write_html
+    for path in files:
+        require_writable(path)
+    return files
+
+
+def _has_figures() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def _as_json(reports: Sequence[Report]) -> dict[str, Any]:
+    return {"reports": [report.to_dict() for report in reports]}
+
+
+def _write_html(path: str, reports: Sequence[Report]) -> int:
+    return _write_text(path, html_page(reports))
+
+
+def _write_json(path: str, reports: Sequence[Report]) -> int:
+    return _write_text(path, f"{json.dumps(_as_json(reports), indent=2, allow_nan=False)}\n")
+
+
+def _write_text(path: str, text: str) -> int:
+    with in_a_sentence(path), whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _write_pdf(path: str, reports: Sequence[Report]) -> int:
+    """Write a PDF in a process of its own: the pages that are drawn belong to the dashboard."""
+    command = [sys.executable, "-m", "dpsco_app.pages.check.paper", path]
+    text = json.dumps(_as_json(reports), allow_nan=False)
+    return subprocess.run(command, input=text, text=True, encoding="utf-8", check=False).returncode
+
+
+WRITERS: dict[str, Writer] = {".html": _write_html, ".pdf": _write_pdf, ".json": _write_json}
 
 
 def _submission(

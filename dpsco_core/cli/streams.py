@@ -1,18 +1,21 @@
-"""Standard streams and output files of the command line."""
+"""The process of a command: its standard streams, output files, exit status, and child process."""
 
 import errno
 import io
+import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 
 
 def open_streams() -> None:
@@ -80,6 +83,67 @@ def require_writable(target: str) -> None:
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
                 os.lstat(path)  # refuses a name that is too long
+
+
+def exit_status(command: Callable[[], int | None]) -> int:
+    """Run a command and return its exit status: 0 if it returns None, 2 after one sentence.
+
+    Bad input and what the system refuses become that sentence on standard error. Ctrl-C gives 130,
+    in silence; a reader who stops reading the output is no failure.
+    """
+    try:
+        status = command() or 0
+        sys.stdout.flush()
+        return status
+    except (InvalidInput, NotApplicable) as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of the pipe has closed it
+        forget_output()
+    except OSError as problem:
+        forget_output()
+        print(f"dpsco: {_describe_system_error(problem)}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _describe_system_error(problem: OSError) -> str:
+    """Return what the system refused, with the name of the file if there is one."""
+    reason = problem.strerror or " ".join(str(problem).split())
+    if problem.filename is None:
+        return f"The output cannot be written: {reason}."
+    return f"{problem.filename} cannot be used: {reason}."
+
+
+def start_child(module: str, arguments: Mapping[str, Any]) -> int:
+    """Run a module with its arguments as JSON, and return its exit status.
+
+    The library imports nothing of the dashboard: it starts it.
+    """
+    command = [sys.executable, "-m", module, json.dumps(arguments)]
+    return subprocess.run(command, check=False).returncode
+
+
+def child_status(command: Callable[[Mapping[str, Any]], None], arguments: str) -> int:
+    """Run a command in the process that `start_child` has started, and return its exit status.
+
+    It has the catalogue of the process that started it: the files under ``"own"`` are added, and
+    what is installed.
+    """
+    open_streams()
+    print_every_character()
+
+    def run() -> None:
+        from dpsco_core.plugins import extend
+
+        chosen = json.loads(arguments)
+        extend.load_installed()
+        extend.load(*chosen["own"])
+        command(chosen)
+
+    return exit_status(run)
 
 
 @contextmanager

@@ -209,8 +209,8 @@ def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
     )
     with np.errstate(divide="ignore"):  # two terms may cancel exactly
         joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
-    rest = float(weights @ (sizes**order * joint) @ weights)
-    return (math.pow(a, order) + math.pow(b, order)) * moment + rest
+    mixed_terms = float(weights @ (sizes**order * joint) @ weights)
+    return (math.pow(a, order) + math.pow(b, order)) * moment + mixed_terms
 
 
 def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
@@ -222,7 +222,7 @@ def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
     width = 1 / density.peak
     reach = min(REACH, math.pow(10, LARGEST_POWER / order))
     end = math.asinh(reach / width)
-    bends = [math.asinh((at - density.median) / width) for at in (density.mean, *density.jumps)]
+    bends = [math.asinh((x - density.median) / width) for x in (density.mean, *density.jumps)]
     middle = min(MIDDLE, end)
     ends = np.unique(
         [*np.linspace(-end, end, PANELS + 1), *np.linspace(-middle, middle, PANELS + 1), *bends]
@@ -237,7 +237,7 @@ def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
 
 
 def _check_resolution(law: ScaledLaw, points: Vector, weights: Vector, order: float) -> None:
-    """Raise `InvalidInput` unless the grid gives the moment of which the rest is made."""
+    """Raise `InvalidInput` unless the grid gives the moment on which the mixed terms rest."""
     lower = max(order - 1, 0.0)
     exact = law.moment(lower) / math.pow(law.lead, lower)
     is_resolved = abs(float(weights @ np.abs(points) ** lower) / exact - 1) <= AGREEMENT

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.catalogue import HARD_INSTANCES, make_method, method_card
+from dpsco_core.data import Tracing
 from dpsco_core.data.rows import row_norms
 from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
@@ -34,6 +35,9 @@ SHOWN_POINTS = 40  # points of a path: every one costs an evaluation of the risk
 LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
+# Members of a prior that are drawn for the risk of the centre: so many at first, and twice as many
+# until the standard error is this share of the mean, or at most the last number.
+FEWEST_MEMBERS, MOST_MEMBERS, MEMBERS_ERROR = 16, 1024, 0.01
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen radius
 FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
 
@@ -118,7 +122,10 @@ def _large_sample(point: Scenario, trial: int) -> Sample:
 def starting_risk(point: Scenario) -> float:
     """Return the error of the centre of the set: where optimisers start, without any data.
 
-    A hard instance has the same for each of its patterns; one is drawn.
+    Of a hard instance it is the mean over its prior, as the lower bounds on it are: over members
+    that are drawn from a fixed seed, until the standard error is 1 % or there are 1024 of them. It
+    is exact where all members have the same, as most do, and where it is a multiple of the squared
+    norm of the mean, whose own mean is known (tracing with a squared distance).
     """
     # Without what a population risk does not depend on.
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
@@ -129,8 +136,24 @@ def starting_risk(point: Scenario) -> float:
 
 @lru_cache(maxsize=1000)
 def _starting_risk(point: Scenario) -> float:
-    problem = point.instance.problem.draw(stream(point.seed, "start", 0))
-    return problem.excess_risk(problem.constraint.centre).value
+    rng, problem = stream(point.seed, "start", 0), point.instance.problem
+    if point.distribution not in HARD_INSTANCES:
+        return problem.draw(rng).excess_risk(problem.constraint.centre).value
+    law = problem.law
+    is_tracing = isinstance(law, Tracing)
+    # The risk is compared with what is about proportional to it and has a known mean.
+    mean_size = law.mean_norm**2 / (1 + law.shape) if isinstance(law, Tracing) else 1.0
+    risks, sizes = np.empty(0), np.empty(0)
+    while len(risks) < MOST_MEMBERS:
+        members = [problem.draw(rng) for _ in range(len(risks) or FEWEST_MEMBERS)]
+        drawn = [member.excess_risk(member.constraint.centre).value for member in members]
+        norms = [float(np.linalg.norm(m.law.mean)) if is_tracing else 1.0 for m in members]
+        risks, sizes = np.append(risks, drawn), np.append(sizes, np.square(norms))
+        ratio = float(np.mean(risks)) / float(np.mean(sizes))
+        error = float(np.std(risks - ratio * sizes)) / math.sqrt(len(risks))
+        if error <= MEMBERS_ERROR * abs(float(np.mean(risks))):
+            break
+    return ratio * mean_size
 
 
 def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0) -> RiskPath:

@@ -27,6 +27,8 @@ from dpsco_core.problems import Linear
 from dpsco_core.results.report import known_law
 from dpsco_core.scenario import Scenario
 
+ALIKE = "Users give each of their items a part in common: no limit is proven on such data."
+
 
 def no_floor(point: Scenario) -> str:
     """Return why no floor is drawn on the data of a point, in words; empty where one is.
@@ -43,6 +45,8 @@ def no_floor(point: Scenario) -> str:
         return f"No limit on these data is known for this problem: {reason}."
     if point.distribution in HARD_INSTANCES:
         return "On a hard instance the proven limit is the lower bound on its own prior."
+    if point.alike > 0:
+        return ALIKE
     law = known_law(point)
     if law is None:
         return "The limit on these data is proven for means in an ℓ₂ ball, and this set is another."

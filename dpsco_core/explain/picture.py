@@ -16,8 +16,10 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.search import smallest
 from dpsco_core.catalogue import HARD_INSTANCES
+from dpsco_core.data.base import ScaledLaw
 from dpsco_core.data.rows import DenseRows, row_norms
 from dpsco_core.explain.error_parts import ClippedLaw, clipped_law
+from dpsco_core.fields import MEAN
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
 from dpsco_core.methods.mean.adaptive import AdaptiveMean
 from dpsco_core.methods.mean.ladder import norm_counts
@@ -35,6 +37,7 @@ CHOICES = 40
 USUAL_DELTA = 1e-6
 REACH = (0.25, 30.0)  # the least and the largest clip radius, where no method chooses a larger one
 RADII = 241  # at which averages and the parts of the error are known
+MOST_IN_A_SAMPLE, SAMPLE_SEED = 10_000, 0
 CLIPPED_SHARE = 0.01  # the share of the drawn records that is clipped at first, at least
 
 
@@ -172,3 +175,30 @@ def adaptive_mean(setting: Setting) -> AdaptiveMean:
     if mean.centre is None:
         return mean
     return AdaptiveClipping(tuning="theory").plan(setting).statistic
+
+
+# -- one coordinate -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=32)
+def coordinate_sample(point: Scenario) -> Vector | None:
+    """Return one coordinate of the records of a mean about its mean, increasing, shape (k,).
+
+    k = n, but at most `MOST_IN_A_SAMPLE`; in units of the p-th root of a coordinate's moment. None
+    of losses, of users with several items, and of hard instances, whose mean is hidden.
+
+    Examples
+    --------
+    >>> values = coordinate_sample(Scenario(n=500))
+    >>> values.shape, bool(values[0] < 0 < values[-1])
+    ((500,), True)
+    """
+    law = point.instance.law
+    if point.problem != MEAN or point.m > 1 or not isinstance(law, ScaledLaw):
+        return None
+    rows = law.noise_law.sample(
+        min(point.n, MOST_IN_A_SAMPLE), np.random.default_rng(SAMPLE_SEED)
+    ).x
+    values = np.sort(np.asarray(rows[:, 0], dtype=np.float64))
+    values.flags.writeable = False  # it is shared by all who ask
+    return values

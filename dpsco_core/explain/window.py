@@ -30,6 +30,7 @@ Missing = Literal[
     "lower bound on the set",
     "l2 ball",
     "lower bound for the loss",
+    "lower bound for items alike",
     "upper bound",
     "room between the bounds",
 ]
@@ -252,6 +253,8 @@ def _span(x: float | None, point: Scenario) -> Span | Missing:
     else:
         own_window, start = window(point, notion), worst_start(point)
     if own_window.lower is None:
+        if point.setting.alike > 0:
+            return "lower bound for items alike"
         if point.geometry == "l2":
             return "lower bound for the loss"
         return "l2 ball" if _has_lower(point) else "lower bound on the set"

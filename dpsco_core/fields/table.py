@@ -166,8 +166,9 @@ class Fields:
         front=10,
         symbol="δ",
         label="Failure probability δ",
-        plain="the chance that ε does not hold",
-        help=r"The chance that the limit of $\varepsilon$ fails. Keep it well below $1/n$.",
+        plain="the chance that more than ε leaks",
+        help="The chance that an answer reveals more of a person than ε allows. Keep it well below "
+        "1/n.",
         is_shown=lambda s: s.rho is None and bool(s.delta),
         offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
         sign=Sign(r"\delta", "failure probability", DELTA_SIGN),

@@ -4,7 +4,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from dpsco_core.base.cards import BoundCard, Guarantee, Paper
 from dpsco_core.base.errors import InvalidInput, require
@@ -157,19 +157,16 @@ def _guarded(claim: Inequality, path: str) -> Inequality:
     """Return an inequality whose code fails in one sentence, but where it is only undefined."""
     row = f"claim={claim.slug}"
 
-    def safe(function: Callable[..., object]) -> Callable[..., object]:
+    def safe(function: Callable[..., Any]) -> Callable[..., Any]:
         return guarded(function, row, path, passes=UNDEFINED)
 
     return Inequality(
         slug=claim.slug,
         text=claim.text,
-        smaller=safe(claim.smaller),  # type: ignore[arg-type]
-        larger=safe(claim.larger),  # type: ignore[arg-type]
+        smaller=safe(claim.smaller),
+        larger=safe(claim.larger),
         ranges=claim.ranges,
-        hypotheses=tuple(
-            Requirement(text=h.text, holds=safe(h.holds))  # type: ignore[arg-type]
-            for h in claim.hypotheses
-        ),
+        hypotheses=tuple(Requirement(text=h.text, holds=safe(h.holds)) for h in claim.hypotheses),
         constant=claim.constant,
         path=path,
     )

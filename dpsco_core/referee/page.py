@@ -1,10 +1,9 @@
 """A report as one HTML page that needs no network and prints on two sheets."""
 
-import math
 from collections.abc import Sequence
 from html import escape
 
-from dpsco_core.referee.report import Check, Report, Value
+from dpsco_core.referee.report import Check, Report, value_text
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #c9d1d9; --soft: #57606a;
@@ -55,7 +54,7 @@ def _report_text(report: Report) -> str:
 
 def _check_text(check: Check) -> str:
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(_cell(v))}</td>" for v in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(value_text(v))}</td>" for v in row) + "</tr>"
         for row in check.rows
     )
     heads = "".join(f"<th>{escape(name)}</th>" for name in check.columns)
@@ -69,9 +68,3 @@ def _check_text(check: Check) -> str:
 
 def _verdict_text(verdict: str) -> str:
     return f'<span class="verdict {MARKS.get(verdict, "calm")}">{escape(verdict)}</span>'
-
-
-def _cell(value: Value) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:.4g}" if math.isfinite(value) else "-"

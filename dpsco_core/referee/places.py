@@ -9,6 +9,8 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import distributions_for, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.problems.base import Setting
+from dpsco_core.referee.report import Progress
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_Q, Scenario
 
@@ -56,14 +58,21 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
     return replace(start, methods=(), axis=None, grid=())
 
 
-def trial_places(base: Scenario) -> tuple[Scenario, ...]:
+def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
     """Return the settings at which the method runs for trials, those that are hardest first."""
-    return tuple(point for point in _distinct(_trials(base)) if _can_run(point))
+    places = []
+    for count, point in enumerate(_distinct(_trials(base))):
+        progress(f"planning: setting {count + 1}")
+        if _can_run(point):
+            places.append(point)
+    return tuple(places)
 
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:
     """Yield settings for bounds, which cost nothing at any size."""
-    return (point for point in _distinct(_wide(base)) if _is_valid(point, sampling=False))
+    return (
+        point for point in _distinct(_wide(base)) if _setting_of(point, sampling=False) is not None
+    )
 
 
 def _trials(base: Scenario) -> Iterator[Scenario]:
@@ -134,17 +143,16 @@ def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
     return tuple(dict.fromkeys(points))
 
 
-def _is_valid(point: Scenario, *, sampling: bool) -> bool:
+def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
+    """Return what is known at a point; None where no such setting exists."""
     try:
-        point.validate(sampling=sampling)
-        point.setting  # noqa: B018 - refuses what has no such law
-    except (InvalidInput, NotApplicable):  # such a setting does not exist
-        return False
-    return True
+        return point.validate(sampling=sampling).setting
+    except (InvalidInput, NotApplicable):  # no such law, or none of this size
+        return None
 
 
 def _can_run(point: Scenario) -> bool:
-    if not _is_valid(point, sampling=True):
+    if _setting_of(point, sampling=True) is None:
         return False
     try:
         planned(point, point.methods[0])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_core.audit.engine import Audit, AuditFindings, Fault, run_audit, seconds_a_run
+from dpsco_core.audit.engine import Audit, AuditFindings, Fault, audit_steps, seconds_a_run
 from dpsco_core.audit.stages import FAR_COORDINATE, data_sets, stage
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import CodeFailed, InvalidInput, NotApplicable
@@ -21,9 +21,8 @@ from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import ROUNDING
-from dpsco_core.referee.report import Check, Judgement, flags
+from dpsco_core.referee.report import Check, Judgement, Progress, flags
 from dpsco_core.referee.tapes import Recorded, RecordingLedger, Tape, largest_excess
-from dpsco_core.referee.trials import Progress
 from dpsco_core.runs.study import planned, stream
 from dpsco_core.scenario import Scenario
 
@@ -177,7 +176,10 @@ def check_privacy(
     elif worst is None or worst.has_steps:
         text = "its steps are not single releases, so that no sensitivity is seen from outside"
         rows.append(("sensitivity by brute force", "not checked", text))
-    ledger_row, flaw = _ledger_row(method, seed)
+    try:
+        ledger_row, flaw = _ledger_row(method, seed)
+    except NotApplicable as refusal:  # the stage of its audit is too small for it
+        ledger_row, flaw = ("ledger", "not checked", str(refusal)), ""
     rows.append(ledger_row)
     if flaw:
         verdicts.append("refuted")
@@ -199,7 +201,8 @@ def check_privacy(
                 sentences.append(f"An audit: {outcome}, {claim}.")
                 command = f"dpsco audit {flags(Scenario(methods=(method,)), files)} --trials {runs}"
     verdict: Judgement = "refuted" if "refuted" in verdicts else "not refuted"
-    text = " ".join(sentences) or "Neither its sensitivities, its ledger nor an audit refutes it."
+    unrefuted = "Neither its sensitivities, its ledger nor an audit refutes it."
+    text = " ".join(sentences) or (unrefuted if verdicts else "None of it can be checked here.")
     return Check(
         name=NAME,
         verdict=verdict if verdicts else "not checked",
@@ -253,9 +256,10 @@ def _audit(
         if runs < LEAST_RUNS:
             return None, f"{LEAST_RUNS:,} runs take longer than the time that is left"
         findings = None
-        for findings in run_audit(replace(task, runs=runs)):
-            progress(f"privacy: audit ({fault}), {findings.evidence[-1].runs:,} runs")
-            if findings.caught_at is not None:
+        for runs_done, result in audit_steps(replace(task, runs=runs)):
+            progress(f"privacy: audit ({fault}), {runs_done:,} runs")
+            findings = result or findings
+            if findings is not None and findings.caught_at is not None:
                 break
     except NotApplicable as refusal:
         return None, str(refusal)

@@ -2,13 +2,14 @@
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from dpsco_core.scenario import Scenario
 
 Value = str | float | int
+Progress = Callable[[str], None]  # takes a few words at every step
 # "refuted" is certain, or holds with the stated confidence; "contradicts" is what would refute the
 # claim if it persisted. There is no word for a claim that is right: no check can prove one.
 Judgement = Literal[
@@ -43,6 +44,12 @@ class Check:
         ]
         return vars(self) | {"columns": list(self.columns), "rows": rows}
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Check":
+        """Return the check whose `to_dict` this is; None becomes NaN."""
+        rows = tuple(tuple(math.nan if v is None else v for v in row) for row in values["rows"])
+        return cls(**{**values, "columns": tuple(values["columns"]), "rows": rows})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
@@ -72,6 +79,25 @@ class Report:
             "seconds": self.seconds,
             "checks": [check.to_dict() for check in self.checks],
         }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
+        """Return the report whose `to_dict` this is; its verdict is that of its checks."""
+        return cls(
+            title=values["title"],
+            claim=values["claim"],
+            hypotheses=tuple(values["hypotheses"]),
+            checks=tuple(map(Check.from_dict, values["checks"])),
+            seed=values["seed"],
+            seconds=values["seconds"],
+        )
+
+
+def value_text(value: Value) -> str:
+    """Return what a cell of a table shows: four digits, and a dash for what is not finite."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
 def flags(point: Scenario, files: Sequence[str] = ()) -> str:

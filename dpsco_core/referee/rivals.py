@@ -18,7 +18,7 @@ from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.problems.base import Setting
 from dpsco_core.referee.places import wide_places
-from dpsco_core.referee.report import Check, Judgement, flags, place_words
+from dpsco_core.referee.report import Check, Judgement, Progress, flags, place_words
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9
@@ -95,7 +95,11 @@ def _concentrated(claim: Bound, point: Scenario) -> tuple[Scenario, ...]:
 
 
 def check_rivals(
-    claim: Bound, base: Scenario, files: Sequence[str] = (), deadline: float = math.inf
+    claim: Bound,
+    base: Scenario,
+    files: Sequence[str] = (),
+    deadline: float = math.inf,
+    progress: Progress = lambda _: None,
 ) -> Check:
     """Compare a claim with proven bounds at many settings; no trial is run.
 
@@ -109,6 +113,7 @@ def check_rivals(
         if count >= LEAST_PLACES and time.monotonic() > deadline:
             break
         count += 1
+        progress(f"against proven bounds: setting {count}")
         rival_here = rival(claim, point)
         if rival_here is not None:
             rivals.append(rival_here)

@@ -3,6 +3,7 @@
 import time
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.base.plain_latex import plain_formula
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card
@@ -10,11 +11,11 @@ from dpsco_core.referee.claims import TYPED, Submission
 from dpsco_core.referee.inequality import Inequality
 from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import check_privacy
-from dpsco_core.referee.report import Check, Judgement, Report
+from dpsco_core.referee.report import Check, Judgement, Progress, Report
 from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals
 from dpsco_core.referee.search import SearchResult, describe, search
 from dpsco_core.referee.steepness import check_slopes
-from dpsco_core.referee.trials import Progress, check_trials
+from dpsco_core.referee.trials import check_trials
 from dpsco_core.scenario import Scenario
 
 SECONDS, SEED = 60.0, 0
@@ -29,6 +30,7 @@ def referee(
     seconds: float = SECONDS,
     seed: int = SEED,
     progress: Progress = lambda _: None,
+    limits: Limits = LIBRARY,
 ) -> tuple[Report, ...]:
     """Return one report for each bound, inequality and method that was submitted.
 
@@ -44,6 +46,8 @@ def referee(
         That of the data, of the noise and of the searches.
     progress : callable
         Takes a few words at every step.
+    limits : Limits
+        The largest scenarios that are run for slopes; all others are small.
     """
     scenario = Scenario() if start is None else start
     parts = len(submission.inequalities) + len(submission.bounds) + len(submission.methods)
@@ -60,7 +64,13 @@ def referee(
         reports.append(_report(claim.slug, claim.text, conditions, (check,), seed, seconds))
     for bound in submission.bounds:
         checks = _bound_checks(
-            bound, scenario, submission, seed=seed, deadline=deadline(), progress=progress
+            bound,
+            scenario,
+            submission,
+            seed=seed,
+            deadline=deadline(),
+            progress=progress,
+            limits=limits,
         )
         reports.append(_bound_report(bound, checks, seed, seconds))
     for method in submission.methods:
@@ -120,6 +130,7 @@ def _bound_checks(
     seed: int,
     deadline: float,
     progress: Progress,
+    limits: Limits,
 ) -> tuple[Check, ...]:
     """Return the checks of a bound on the error of a method, or on that of every method."""
     began = time.monotonic()
@@ -131,20 +142,21 @@ def _bound_checks(
     start = start_of(bound, scenario)
     if not bound.card.method:
         base = start.validate(sampling=False)
-        progress("against proven bounds")
-        return (check_rivals(bound, base, files, deadline), check_optimality(bound, base))
+        rivals = check_rivals(bound, base, files, deadline, progress)
+        return (rivals, check_optimality(bound, base))
     base = base_place(bound.card.method, start)
     try:
         base.validate(sampling=False)
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} It is the setting that the referee varies.") from None
-    progress("against proven bounds")
-    rivals = check_rivals(bound, base, files, end("rivals"))
-    points = trial_places(base)
+    rivals = check_rivals(bound, base, files, end("rivals"), progress)
+    points = trial_places(base, progress)
     trials = check_trials(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files
     )
-    slopes = check_slopes(bound, base, seed=seed, deadline=end("slopes"), progress=progress)
+    slopes = check_slopes(
+        bound, base, seed=seed, deadline=end("slopes"), progress=progress, limits=limits
+    )
     optimality = check_optimality(bound, base)
     return (check_hypotheses(bound, points), rivals, trials, slopes, optimality)
 

@@ -4,16 +4,18 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import method_card
-from dpsco_core.referee.report import WORST_FIRST, Check, Judgement
-from dpsco_core.referee.trials import SUSPECT, Progress, error_of
+from dpsco_core.referee.report import WORST_FIRST, Check, Judgement, Progress
+from dpsco_core.referee.trials import SUSPECT, error_of
 from dpsco_core.results.slopes import (
     CONSISTENT,
     CONSISTENT_UPPER_BOUND,
@@ -23,6 +25,7 @@ from dpsco_core.results.slopes import (
     range_of_terms,
     verdict,
 )
+from dpsco_core.runs.cost import cost, too_large
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
@@ -37,25 +40,43 @@ JUDGEMENTS: dict[str, Judgement] = {
 NAME = "Slopes"
 
 
+def least_seconds(claim: Bound, base: Scenario, limits: Limits = LIBRARY) -> float:
+    """Return the predicted seconds of the smallest part of the slopes.
+
+    It is run however short the time is, and is most of what a report takes at least.
+    """
+    return sum(
+        cost(replace(point, trials=TRIALS[0])).seconds
+        for axis in _axes(base)
+        for _, point in _points(claim, base, axis, limits)
+    )
+
+
 def check_slopes(
-    claim: Bound, base: Scenario, *, seed: int, deadline: float, progress: Progress
+    claim: Bound,
+    base: Scenario,
+    *,
+    seed: int,
+    deadline: float,
+    progress: Progress,
+    limits: Limits = LIBRARY,
 ) -> Check:
     """Fit the slope of the mean error along n, d, the budget and m, and compare it with the claim.
 
-    The range is that of the least-squares slopes of all sums of the claim's terms with positive
-    factors in front. A slope below the range is consistent with an upper bound.
+    An axis is not checked where one of its points is above the `limits`. The range is that of the
+    least-squares slopes of all sums of the claim's terms with positive factors in front. A slope
+    below the range is consistent with an upper bound.
     """
     if claim.card.kind != "upper":
         text = "A lower bound is about the worst of all data; a run has one law."
         return Check(name=NAME, verdict="not checked", sentence=text)
-    axes = ["n", "d", "epsilon" if base.rho is None else "rho"]
-    if method_card(base.methods[0]).level == "user":
-        axes.append("m")
+    axes = _axes(base)
     rows, judgements = [], []
     for place, axis in enumerate(axes):
         left = deadline - time.monotonic()
         end = time.monotonic() + left / (len(axes) - place)
-        row, judgement = _axis_row(claim, replace(base, seed=seed), axis, end, progress)
+        points = _points(claim, replace(base, seed=seed), axis, limits)
+        row, judgement = _axis_row(claim, points, axis, end, progress)
         rows.append(row)
         judgements.append(judgement)
     rows.append(("p", "-", "-", "an exponent: the error is no power of it", 0))
@@ -71,10 +92,18 @@ def check_slopes(
     )
 
 
+def _axes(base: Scenario) -> list[str]:
+    users = ["m"] if method_card(base.methods[0]).level == "user" else []
+    return ["n", "d", "epsilon" if base.rho is None else "rho", *users]
+
+
 def _axis_row(
-    claim: Bound, base: Scenario, axis: str, deadline: float, progress: Progress
+    claim: Bound,
+    points: Sequence[tuple[float, Scenario]],
+    axis: str,
+    deadline: float,
+    progress: Progress,
 ) -> tuple[tuple[str | int, ...], Judgement]:
-    points = _points(claim, base, axis)
     if len(points) < len(FACTORS):
         return (axis, "-", "-", "not checked", 0), "not checked"
     x = np.array([value for value, _ in points])
@@ -125,15 +154,20 @@ def _is_above(fit: FittedSlope, high: float, trials: int) -> bool:
     return fit.fitted - (fit.fitted - fit.low) * ends[0] / ends[1] > high
 
 
-def _points(claim: Bound, base: Scenario, axis: str) -> list[tuple[float, Scenario]]:
+def _points(
+    claim: Bound, base: Scenario, axis: str, limits: Limits
+) -> list[tuple[float, Scenario]]:
     """Return values of an axis with the points there, where the claim holds and the method runs."""
     points = []
     for value in _values(base, axis):
-        point = replace(base, **{axis: value})  # type: ignore[arg-type]
+        changes: dict[str, Any] = {axis: value}
+        point = replace(base, **changes)
         try:
-            point.validate()
+            point.validate(limits)
             planned(point, point.methods[0])
         except (InvalidInput, NotApplicable):  # the axis cannot be swept here
+            continue
+        if too_large(replace(point, trials=TRIALS[0]), limits):
             continue
         if not claim.failures(point.setting):
             points.append((float(value), point))

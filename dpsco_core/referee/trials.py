@@ -6,14 +6,14 @@ fresh trials, so that its confidence is that of the test alone, shared among the
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import problem_card
 from dpsco_core.referee.betting import Wealth
-from dpsco_core.referee.report import CONFIDENCE, Check, flags, place_words
+from dpsco_core.referee.report import CONFIDENCE, Check, Progress, flags, place_words
 from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
@@ -25,7 +25,6 @@ SUSPECT = 0.7  # the least ratio of measured to claimed that is tested
 CAUTION = 6.0  # standard errors of an evaluation that a cautious error is lower by
 MOST_ROWS = 6
 NAME = "Measured over claimed"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +91,15 @@ def check_trials(
     columns = ("setting", "claim", "mean error", "ratio", "trials")
     if card.constant == "rate":
         text = (
-            f"At {len(trials)} settings the error is up to {trials[0].ratio:.3g} times the rate: "
+            f"At {_count_words(trials)} the error is up to {trials[0].ratio:.3g} times the rate: "
             "the hidden constant has to be about that, and a run cannot refute it."
         )
         return Check(name=NAME, verdict="not refuted", sentence=text, columns=columns, rows=rows)
     return _tested(claim, trials, columns, rows, deadline, progress, files)
+
+
+def _count_words(trials: Sequence[Trial]) -> str:
+    return f"{len(trials)} setting" + "s" * (len(trials) != 1)
 
 
 def _scan(
@@ -157,7 +160,7 @@ def _tested(
             command=f"dpsco run {flags(point, files)}",
         )
     largest = trials[0].ratio
-    text = f"At {len(trials)} settings the error is at most {largest:.3g} times the claim"
+    text = f"At {_count_words(trials)} the error is at most {largest:.3g} times the claim"
     unfinished = [t for t in tested if t[1] < LEAST_TRIALS]
     if unfinished:
         text += f"; the {words} there takes more trials than the time allowed"

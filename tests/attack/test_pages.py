@@ -45,6 +45,9 @@ KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
     ("users", {"also": "user.accelerated,,,", "seed": str(2**63 - 1)}),
     ("geometry", {"turn": "nan", "q": "inf"}),
     ("methods", {"method": "<script>"}),
+    ("check", {"claim": "<script>\x00" * 20, "hypotheses": "n >= ["}),
+    ("check", {"claim": "n^n^n^n", "method": "user.phased-sgd", "rate": "maybe"}),
+    ("check", {"claim": "sqrt(d/n)", "rho": "1e-12", "problem": "linear", "geometry": "l1"}),
 )
 
 

@@ -22,6 +22,7 @@ from dpsco_app.front import links
 from dpsco_app.front.second import pinned
 from dpsco_app.pages import private_mean
 from dpsco_app.pages.bounds import state as theory_state
+from dpsco_app.pages.check import state as check_state
 from dpsco_app.pages.explore import state as explore_state
 from dpsco_app.pages.geometry import state as geometry_state
 from dpsco_app.pages.learn import state as learn_state
@@ -63,6 +64,7 @@ STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "explore": (explore_state.STATE, explore_state),
     "who-wins": (regime_state.STATE, regime_state),
     "bounds": (theory_state.STATE, theory_state),
+    "check": (check_state.STATE, check_state),
     "methods": (algorithm_state.STATE, algorithm_state),
     "geometry": (geometry_state.STATE, geometry_state),
     "learn": (learn_state.STATE, learn_state),
@@ -78,6 +80,8 @@ EXTRAS = {
     "pin": picked(PINS) | queries(LIKELY).map(lambda q: "&".join(f"{k}={v}" for k, v in q.items())),
     "side": picked(["yes", "no"]),
     "radius": picked(["0.001", "1", "1000", "1e308"]),
+    "claim": picked(["d/n", "1/0", "(" * 50, "n^n^n^n", "log(-n)", "0.05", "kappa*width"]),
+    "hypotheses": picked(["n >= 10*d", "n > ", ";;", "n >= d; p > 2", "rho < rho < rho"]),
     "plane": picked(["n-epsilon", "d-epsilon", "n-p"]),
 }
 

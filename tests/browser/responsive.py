@@ -22,7 +22,9 @@ def expect_to_be_marked(page: Page, owner: str) -> None:
     """The menu marks the place of the view that is shown, and no other."""
     menu = page.get_by_role("navigation", name="App pages")
     expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
-    expect(menu.get_by_role("link", name=owner)).not_to_have_css("background-color", UNMARKED)
+    expect(menu.get_by_role("link", name=owner, exact=True)).not_to_have_css(
+        "background-color", UNMARKED
+    )
     marks = {link.inner_text(): link.evaluate(MARK) for link in menu.get_by_role("link").all()}
     assert [name for name, mark in marks.items() if mark != UNMARKED] == [owner]
 

@@ -307,7 +307,7 @@ def test_the_page_renders_a_picture(
     assert path.stat().st_size > 50_000
 
 
-CONTROLS = ("Tail index p", "Records n", "Dimension d", "Privacy budget", "Failure probability")
+CONTROLS = ("Tail index p", "Records n", "Dimension d", "Privacy budget")
 # The places of all that is written into the figure: left, top, right, bottom.
 LABELS = """() => [...document.querySelectorAll(".st-key-figure_wide .annotation-text")]
   .filter((e) => e.textContent.trim())

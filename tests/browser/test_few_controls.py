@@ -18,6 +18,7 @@ PAGES = (
     "users?part=map&basis=rates",
     "users?part=feasibility",
     "bounds",
+    "check",
     "lower-bounds",
 )
 # From the lowest letter of the headline to what stands below it.

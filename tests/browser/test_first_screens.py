@@ -31,6 +31,7 @@ PAGES = {
     "errata": "",
     "bounds": "bounds",
     "bounds?problem=quadratic": "",
+    "check": "",
     "lower-bounds": "lower",
     "lower-bounds?part=prove": "",
     "lower-bounds?part=prove&hard=spike": "",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.floors import ALIKE, no_floor
 from dpsco_core.explain.users.alike import (
     MOST_ELEMENTS,
     alike_scenario,
     items_drawn,
     sampling_error,
 )
+from dpsco_core.explain.window import missing_span
 from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
 from tests.folded import each
 
 
@@ -46,3 +50,17 @@ def test_what_users_share_remains_with_any_number_of_items() -> None:
         sampling_error(scenario, 0.5)
     with pytest.raises(InvalidInput, match="^p must be at least 2"):
         alike_scenario(alike=0.25, p=1.5)
+
+
+@each("law", ("student-t", "gaussian", "pareto"))
+@each("geometry", ("l2", "l1"))
+def test_where_items_are_alike_that_is_why_there_is_no_limit_and_no_window(
+    geometry: str, law: str
+) -> None:
+    """These laws say what a shift of them tells, and lower bounds are proven on these sets."""
+    point = Scenario(distribution=law, geometry=geometry, m=5, alike=0.3, p=2.0, methods=())
+    assert no_floor(point) == ALIKE
+    assert missing_span(point) == "lower bound for items alike"
+    independent = replace(point, alike=0.0)
+    assert no_floor(independent) != ALIKE
+    assert missing_span(independent) != "lower bound for items alike"

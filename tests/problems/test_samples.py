@@ -14,8 +14,11 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows, Gaussian
 from dpsco_core.data.rows import ScaledRows
 from dpsco_core.geometry.norms import row_norms
+from dpsco_core.methods.access import Selected
+from dpsco_core.methods.euclidean.sampling.allocated import step_sum
 from dpsco_core.methods.mean.base import clipped_mean
-from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample, PointSample
+from dpsco_core.methods.sampled import selected_sum
+from dpsco_core.problems import OPTIMISATION_PROBLEMS, Absolute, LinearSample, PointSample
 from dpsco_core.problems.links import FARTHEST
 from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make
 
@@ -339,3 +342,32 @@ def test_a_second_bound_in_another_norm_keeps_the_first_or_is_refused() -> None:
     points, _ = sampled(POINTS[1], n=50, d=5)
     with pytest.raises(InvalidInput, match=r"^exponent must be that of the first bound, 1,"):
         points.bounded(0.5, 1.0).bounded(0.4, math.inf)
+
+
+@EVERY_PROBLEM
+def test_a_gradient_is_the_same_to_the_last_bit_whichever_others_are_asked_for(
+    problem: Any,
+) -> None:
+    """Otherwise one record of a secret sample would move the gradients of the others, too."""
+    rng = np.random.default_rng(5)
+    for d in (3, 8, 20):
+        sample, w = sampled(problem, n=64, d=d)
+        for view in (sample, sample.bounded(0.7 * math.sqrt(d))):
+            rows = view.gradients(w)
+            whole = rows.take(np.arange(64))
+            for count in (1, 2, 3, 4, 5, 7, 13, 33):
+                places = rng.choice(64, count, replace=False).astype(np.intp)
+                assert np.array_equal(rows.take(places), whole[places])
+
+
+def test_records_on_a_kink_stay_on_it_in_every_number() -> None:
+    """Their gradients are 0, in a sum of few and in a sum of many."""
+    rng = np.random.default_rng(6)
+    for d in (3, 8, 20):
+        sample, w = sampled(Absolute, n=64, d=d)
+        record = rng.standard_normal(d)
+        sample = with_records(sample, np.tile(record, (64, 1)), np.full(64, record.dot(w)))
+        for count in range(1, 40):
+            chosen = Selected(rows=sample.gradients(w), places=np.arange(count))
+            assert not selected_sum(chosen, 1e9).any()
+            assert not step_sum(sample, w, chosen.places, 1e9).any()

@@ -9,15 +9,22 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy import ZCDP, GaussianNoise
 from dpsco_core.referee import trials
 from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
 from dpsco_core.referee.places import base_place, start_of, trial_places
-from dpsco_core.referee.privacy import worst_neighbours
-from dpsco_core.referee.rivals import check_hypotheses, check_optimality, check_rivals, rival
-from dpsco_core.referee.steepness import check_slopes
+from dpsco_core.referee.privacy import check_privacy, worst_neighbours
+from dpsco_core.referee.rivals import (
+    LEAST_PLACES,
+    check_hypotheses,
+    check_optimality,
+    check_rivals,
+    rival,
+)
+from dpsco_core.referee.steepness import TRIALS, check_slopes, least_seconds
 from dpsco_core.referee.tapes import RecordingLedger, largest_excess
 from dpsco_core.referee.trials import CAUTION, check_trials, error_of
 from dpsco_core.runs.study import Cell, Outcome, study
@@ -234,3 +241,31 @@ def test_a_replayed_run_gets_the_noisy_values_of_the_recorded_one() -> None:
     excess, release = largest_excess(recorded.tape, replayed.tape)
     assert excess == pytest.approx(4) and release is not None
     assert replayed.spent() == recorded.spent() == ZCDP(rho=0.1)
+
+
+def test_a_method_that_the_stage_is_too_small_for_is_not_checked_and_says_why() -> None:
+    check = check_privacy("user.phased-sgd", seed=0, deadline=0.0, progress=lambda _: None)
+    assert check.verdict == "not checked" and check.sentence == "None of it can be checked here."
+    (ledger,) = (row for row in check.rows if row[0] == "ledger")
+    assert ledger[1] == "not checked" and "it takes n=129" in str(ledger[2])
+
+
+def test_every_setting_that_is_compared_is_told_as_progress() -> None:
+    words: list[str] = []
+    base = base_place("mean.clipped", Scenario())
+    claim = bound_of_formula("d/n", "mean.clipped", base.problem)
+    check_rivals(claim, base, deadline=0.0, progress=words.append)
+    assert words == [f"against proven bounds: setting {i + 1}" for i in range(LEAST_PLACES)]
+
+
+def test_slopes_leave_out_an_axis_whose_points_are_above_the_limits() -> None:
+    base = base_place("mean.clipped", Scenario(n=2000, d=5))
+    claim = bound_of_formula("d/n", "mean.clipped", base.problem)
+    limits = replace(DASHBOARD, n=2000)
+    check = check_slopes(claim, base, seed=0, deadline=0.0, progress=lambda _: None, limits=limits)
+    verdicts = {row[0]: (row[3], row[4]) for row in check.rows}
+    assert verdicts["n"] == ("not checked", 0)
+    assert all(verdicts[axis][1] == TRIALS[0] for axis in ("d", "epsilon"))
+    slow = replace(DASHBOARD, cell_seconds=0)
+    assert least_seconds(claim, base, slow) == 0 < least_seconds(claim, base, limits)
+    assert least_seconds(claim, base, limits) < least_seconds(claim, base)

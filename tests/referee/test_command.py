@@ -13,6 +13,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import BOUND_SLUGS, bound
+from dpsco_core.cli import referee as command
 from dpsco_core.cli.main import main
 from dpsco_core.plugins.extend import Addition, OwnFile
 from dpsco_core.referee.claims import submission_of_files
@@ -59,6 +60,37 @@ def test_a_file_of_claims_is_refereed_as_text_json_and_html(
     file.write_text(CLAIMS.format(slug="whole", most=1.0), encoding="utf-8")
     assert main(("referee", str(file), "--seconds", "5")) == 0
     assert capsys.readouterr().out.startswith("whole: not refuted\n")
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "pdf"])
+def test_a_report_is_written_as_its_ending_says(
+    ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, target = tmp_path / "claims.py", tmp_path / f"report.{ending}"
+    file.write_text(CLAIMS.format(slug="half", most=0.5), encoding="utf-8")
+    assert main(("referee", str(file), "--seconds", "5", "--json", "--out", str(target))) == 0
+    reports = json.loads(capfd.readouterr().out)["reports"]
+    content = target.read_bytes()
+    if ending == "json":
+        assert json.loads(content)["reports"] == reports
+    else:
+        start = {"html": b"<!doctype html>", "pdf": b"%PDF"}[ending]
+        assert content.startswith(start) and b"half" in content
+
+
+def test_a_file_for_the_report_is_refused_before_the_claim_is_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formula = ("--method", "mean.clipped", "--claim", "1/n")
+    monkeypatch.setattr(command, "referee", None)
+    assert "out must be a file that ends in .html, .pdf, .json, got out=report.txt." in refused(
+        capsys, *formula, "--out", "report.txt"
+    )
+    for flag in ("--out", "--html"):
+        target = str(tmp_path / "missing" / "report.html")
+        assert "cannot be written" in refused(capsys, *formula, flag, target)
+    monkeypatch.setattr(command, "_has_figures", lambda: False)
+    assert "extra 'app'" in refused(capsys, *formula, "--out", str(tmp_path / "report.pdf"))
 
 
 def test_a_typed_formula_is_refereed_within_the_width(capsys: pytest.CaptureFixture[str]) -> None:

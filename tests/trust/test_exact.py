@@ -33,6 +33,8 @@ BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": None, "delta": None, "rho": 0.3},
     {"epsilon": 0.7, "delta": 0.0},
     {"epsilon": 9.0, "delta": 0.01},
+    {"epsilon": 0.1, "delta": 1e-9},
+    {"epsilon": None, "delta": None, "rho": 30.0},
 )
 
 

@@ -17,34 +17,16 @@ from tests.bounds import helpers, test_mean_bounds
 from tests.bounds.euclidean import helpers as sco_helpers
 from tests.bounds.test_independent_lq_user import Case
 from tests.folded import one_in
-from tests.trust.theory import EXPLICIT, RISKS, SHUFFLED, UPPER, disorder, random_points
+from tests.trust.theory import (
+    EXPLICIT,
+    RISES,
+    RISKS,
+    SHUFFLED,
+    UPPER,
+    disorder,
+    random_points,
+)
 
-# Printed parameters, and schedules of a coarse grid, are nobody's minimum: the bound at them may
-# rise by as much while what it bounds does not.
-RISES = {
-    "upper.lp.regularized-mirror-descent-paper": 1.25,
-    "upper.lp.shuffled-mirror-descent-paper": 1.1,
-    "upper.lp.batched-mirror-descent-paper": 1.1,
-    "upper.user.group-privacy-explicit": 1.02,
-    "upper.user.clipped-means-explicit": 1.06,
-    # The threshold is that of the least mean error, not of the shortest interval.
-    "upper.mean.cwme-cdp-interval": 1.05,
-    "upper.mean.cwme-pure-interval": 1.15,
-    # Its best separation is searched for.
-    "lower.mean.approx-assouad-squared": 1 + 1e-6,
-    # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
-    # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
-    # one or two steps are taken. At their own best parameters the rows fall. A plan that left some
-    # records out would not mend it: it would choose them by its model, which falls with n already.
-    "upper.sco.fresh-batches-run": 3,
-    "upper.sco.fresh-batches-pure-run": 2,
-    # Searched for its best probability, with a chance of a hit that is solved for. Measured in 200
-    # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
-    "lower.mean.fano-distance-cdp": 1 + 1e-7,
-    "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
-    # The number of steps is whole, and small where there are few records.
-    "upper.sco.sgd-run": 1.02,
-}
 # The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
 # is divided by 1 + e^epsilon. Private all the same, and not the least noise.
 SHUFFLED_RISE = 1.25
@@ -147,14 +129,15 @@ def check_falling(area: str, count: int) -> set[str]:
     used = set()
     for given in settings(area, count, 3):
         for bound in rows_of(area):
-            at = helpers.on_own_set(bound, given)
-            changes = [replace(at, n=2 * at.n), replace(at, budget=larger(at.budget))]
-            has_unit_moment = at.moment_order >= 2 and at.constants.coordinate_moment == 1
-            if bound.card.kind == "lower" and has_unit_moment:
-                # The laws of a larger p are among those of a smaller one. Below 2 the instances are
-                # shrunk, and the bounds stay true but may be smaller than those at 2.
-                changes.append(replace(at, moment_order=1.5 * at.moment_order))
-            if sum(falls(bound, at, changed) for changed in changes):
+            setting = helpers.on_own_set(bound, given)
+            changes = [
+                replace(setting, n=2 * setting.n),
+                replace(setting, budget=larger(setting.budget)),
+            ]
+            if bound.card.kind == "lower" and setting.constants.coordinate_moment == 1:
+                # The laws of a larger p are among those of a smaller one.
+                changes.append(replace(setting, moment_order=1.5 * setting.moment_order))
+            if sum(falls(bound, setting, changed) for changed in changes):
                 used.add(bound.card.slug)
     return used
 

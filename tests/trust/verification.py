@@ -56,8 +56,9 @@ CHECKS = {
 }
 OTHERS = """Every method is also tried on neighbours that hypothesis makes (ties, duplicates,
 denormals, infinities, NaN, a whole user replaced), and at every kind of budget:
-`tests/trust/test_exact.py`. Nothing there names a method, so that a new one of the catalogue is
-covered as it is.
+`tests/trust/test_exact.py`; and in every calibration and tuning in which it runs, and with data of
+another size than it was planned for, which it refuses: `tests/trust/test_calibrations.py`. Nothing
+there names a method, so that a new one of the catalogue is covered as it is.
 """
 
 

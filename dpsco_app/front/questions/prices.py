@@ -8,7 +8,7 @@ from typing import Any
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, WINDOW
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.changes import offered
-from dpsco_app.front.meaning import picture
+from dpsco_app.front.pictures.svg import picture
 from dpsco_app.front.questions.tails import PUBLIC, has_tails
 from dpsco_app.parts.evaluations import evaluations, window
 from dpsco_core.base.errors import InvalidInput

@@ -7,7 +7,7 @@ from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.headline import limit_prices
-from dpsco_app.front.meaning import picture
+from dpsco_app.front.pictures.svg import picture
 from dpsco_app.front.questions.tails import has_tails, tails_of
 from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.parts.options import number_text

@@ -32,7 +32,7 @@ from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_parts
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.shell.places import link_to
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.cards import Quantity
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.tables.best import comparable, leading
@@ -66,6 +66,7 @@ STYLE = """<style>
 
 
 def page() -> None:
+    draw_views("bounds")
     st.html(STYLE)
     draw_page(STATE, {WHOLE: _draw_table}, {WHOLE: QUESTION})
 

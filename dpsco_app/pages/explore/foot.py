@@ -151,6 +151,13 @@ def _export(screen: Screen) -> None:
         "dpsco-explore.pdf",
         width="stretch",
     )
+    headline = [line for line in answer.headline if line]
+    export.download(
+        "PDF: the figure as a slide, 16:9",
+        partial(export.figure_slide, figure, headline, setting, dark=is_dark()),
+        "dpsco-slide.pdf",
+        width="stretch",
+    )
     title = f"{answer.plain}. {''.join(text for text, _ in answer.small)}"
     export.picture_buttons("", title, key="explore_pictures", setting=setting)
 

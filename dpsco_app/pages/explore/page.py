@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from dpsco_app.figure.head import whose
+from dpsco_app.front.pictures.meaning import SPELLED_OUT
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.pages.explore.cards import draw_cards
@@ -21,6 +22,7 @@ from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw_focus, theme
 from dpsco_app.parts.export import draw_source, setting_line
+from dpsco_app.parts.fields import FOLDED_AT_FIRST
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
@@ -145,7 +147,8 @@ def draw_sidebar(now: Scenario, lead: str = "", card: str = "") -> None:
     """
     areas = slider_areas(now, theme()) if card == "sliders" else {}
     with teaching.controls_place():
-        controls.draw(now, more=_more, lead=lead, areas=areas)
+        st.html(f"<p class='spelled'>{SPELLED_OUT}</p>")
+        controls.draw(now, more=_more, lead=lead, areas=areas, folded=FOLDED_AT_FIRST)
 
 
 def _more(scenario: Scenario) -> None:

@@ -33,6 +33,7 @@ def style(*, dark: bool) -> str:
 [class*="st-key-card_open_"] button p {{ color: {ink}; }}
 [class*="st-key-card_next_"] button {{ border: 2px solid {accent}; }}
 [class*="st-key-card_next_"] button strong {{ color: {accent}; }}
+.spelled {{ font-size: 0.8125rem; line-height: 1.15rem; color: {quiet}; margin: 0 0 0.2rem; }}
 .whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
 /* What a change does stands in the row above: the figure keeps its place. */
 .head.single {{ position: relative; }}

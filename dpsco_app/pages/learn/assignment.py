@@ -93,12 +93,12 @@ def _take_questions() -> None:
         st.session_state[WRONG] = str(problem)
         return
     st.session_state[WRONG] = ""
-    STATE.change({"questions": "\n".join(view.questions_asked), "replies": ""})
+    STATE.change({"questions": "\n".join(view.question_texts), "replies": ""})
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
     """Return what a student sees first of the assignment that a teacher has chosen."""
-    questions = "\n".join(view.questions_asked)
+    questions = "\n".join(view.question_texts)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 
 
@@ -107,7 +107,7 @@ def sheet(view: LessonsView, address: str) -> str:
     lessons = "".join(_lesson_html(BY_SLUG[slug]) for slug in view.lessons)
     questions = "".join(
         f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
-        for question in view.questions_asked
+        for question in view.question_texts
     )
     return html_page(
         SHEET_TITLE,
@@ -134,7 +134,7 @@ def _lesson_html(lesson: Lesson) -> str:
 
 def draw_replies(view: LessonsView) -> None:
     """Draw the questions of an assignment, each with a place for its answer."""
-    for i, (question, reply) in enumerate(view.discussed):
+    for i, (question, reply) in enumerate(view.discussion):
         # As HTML: in a label its signs would be those of Markdown.
         st.html(f"<p><b>{escape(question)}</b></p>")
         key = f"learn_reply_{i}"

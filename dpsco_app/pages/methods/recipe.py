@@ -5,27 +5,21 @@ from functools import lru_cache
 import streamlit as st
 
 from dpsco_core.explain.methods.work import work
-from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe, recipe
+from dpsco_core.explain.recipe.recipe import Recipe, recipe
+from dpsco_core.explain.recipe.rows import (
+    COLUMNS,
+    MULTIPLIER,
+    RecipeRow,
+    has_multiplier,
+    recipe_rows,
+    value_text,
+)
 from dpsco_core.explain.recipe.snippets import snippets
 from dpsco_core.scenario import Scenario
 
 MOST_SECONDS = 5.0  # the longest run that the page makes for a recipe
 NAMES = {"opacus": "Opacus", "opendp": "OpenDP", "jax_privacy": "jax_privacy"}
-HEADS = (
-    "Release",
-    "Times",
-    "Noise on the mean",
-    "Noise on the sum",
-    "Noise over sensitivity",
-    "Multiplier, replace-one",
-    "Multiplier, add/remove",
-    "Budget",
-)
-MULTIPLIER = (
-    "A *noise multiplier* is the noise on the sum over the clip radius R, as Opacus counts it. "
-    "Replacing a record moves the sum by up to 2R, adding or removing one by up to R: for the same "
-    "budget the second multiplier is half of the first."
-)
+CHOSEN = " (chosen in the run, privately)"
 
 
 def draw_recipe(point: Scenario, slug: str) -> None:
@@ -37,10 +31,10 @@ def draw_recipe(point: Scenario, slug: str) -> None:
     if method_recipe.refusal:
         st.markdown(method_recipe.refusal)
         return
-    st.markdown("\n".join(f"- {name}: **{value}**" for name, value in _settings(method_recipe)))
-    rows = [HEADS, ["---"] * len(HEADS), *map(_row, method_recipe.releases)]
-    st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
-    st.caption(MULTIPLIER)
+    st.markdown("\n".join(map(_setting, recipe_rows(method_recipe))))
+    st.markdown(_releases(method_recipe))
+    if has_multiplier(method_recipe):
+        st.caption(MULTIPLIER)
     for library, code in snippets(method_recipe).items():
         st.caption(f"As code of {NAMES[library]}")
         st.code(code, language="python", wrap_lines=True)
@@ -51,32 +45,21 @@ def _recipe(point: Scenario, slug: str) -> Recipe:
     return recipe(point, slug)
 
 
-def _settings(method_recipe: Recipe) -> list[tuple[str, str]]:
-    people = "users" if method_recipe.unit == "user" else "records"
-    chosen = " (chosen in the run, privately)" if method_recipe.is_radius_private else ""
-    lines = [(name, f"{value:.4g}{chosen}") for name, value in method_recipe.clip_words.items()]
-    if method_recipe.steps is not None:
-        lines.append(("steps", f"{method_recipe.steps:,}"))
-    if method_recipe.batch is not None:
-        lines.append(("batch", f"{method_recipe.batch:,} {people}"))
-    if method_recipe.step_size is not None:
-        lines.append(("step size", f"{method_recipe.step_size:.4g}"))
-    return [
-        *lines,
-        ("budget spent", str(method_recipe.spent)),
-        ("neighbours", f"one {method_recipe.unit} is replaced"),
-        ("sampling", method_recipe.sampling),
-        ("accountant", method_recipe.accountant),
-    ]
+def _setting(row: RecipeRow) -> str:
+    return f"- {row.name}: **{row.text(_number)}{CHOSEN * row.is_chosen}**"
 
 
-def _row(release: NoisyRelease) -> list[str]:
-    values = (
-        release.on_mean,
-        release.on_sum,
-        release.over_sensitivity,
-        release.noise_multiplier,
-        release.add_remove_multiplier,
-    )
-    numbers = ["–" if value is None else f"{value:.4g}" for value in values]
-    return [release.label, f"{release.count:,}", *numbers, f"{100 * release.share:.3g} %"]
+def _releases(method_recipe: Recipe) -> str:
+    """Return the table of the releases as Markdown, without columns that are empty everywhere."""
+    values = {
+        column.title: [value_text(column.value(r), _number) for r in method_recipe.releases]
+        for column in COLUMNS
+    }
+    titles = [title for title, texts in values.items() if any(texts)]
+    rows = zip(*(values[title] for title in titles), strict=True)
+    lines = [titles, ["---"] * len(titles), *([text or "–" for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

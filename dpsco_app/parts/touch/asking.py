@@ -16,25 +16,25 @@ def draw_question(
     # begins; `measured`, the answer in words and its place; `trials`, what has been measured, trial
     # by trial: (x, y); `fresh`, the number of the run, if it has just ended: its trials land one
     # after the other.
-    **question: Any,
+    **data: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
     component("prediction", "prediction.css")(
         key=key,
-        data=question | {"colours": dict(colours)},
+        data=data | {"colours": dict(colours)},
         on_answer_change=on_answer,
         height="content",
     )
 
 
-def draw_choices(key: str, on_choice: Callable[[], None], **choices: Any) -> None:
+def draw_choices(key: str, on_choice: Callable[[], None], **data: Any) -> None:
     """Let a click in a figure choose a point; ``st.session_state[key]['choice']`` is its number.
 
-    `choices` are the `figure`, the `places` of the points, the number that is `chosen`, if there
-    is one, and the `colour` of the ring around it.
+    `data` are the `figure`, the `places` of the points, the number that is `chosen`, if there is
+    one, and the `colour` of the ring around it.
     """
     component("choices", html="")(
-        key=key, data=choices, on_choice_change=on_choice, width="content", height="content"
+        key=key, data=data, on_choice_change=on_choice, width="content", height="content"
     )
 
 

@@ -40,7 +40,7 @@ def _on_signs(
         is_fano=is_fano,
         infinite_variance=SHRUNK,
     )
-    return bound_over(card, value, signs_within(strong, "zcdp"), letters=letters)
+    return bound_over(card, value, signs_within(strong), letters=letters)
 
 
 # There the strong convexity is called lambda.

@@ -56,7 +56,7 @@ def _over_prior(
         infinite_variance=CENTRED if instance == "tracing" else SHRUNK,
     )
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
-    in_class = signs_within(strong, notion)
+    in_class = signs_within(strong)
     if instance == "tracing":
         in_class = prior_within(traced, lambda s: mean_cap(s, strong), region_of_means(strong))
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()

@@ -168,11 +168,11 @@ def bound_over(
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
 
-def signs_within(strong: bool, privacy: Privacy) -> Hypothesis:
+def signs_within(strong: bool) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps all signs in the class."""
     largest = partial(largest_spike_probability, "hypercube")
     on_ball = prior_within(largest, lambda s: mean_cap(s, strong), region_of_means(strong))
-    return within_cubes(on_ball, privacy, strong=True) if strong else on_ball
+    return within_cubes(on_ball, strong=True) if strong else on_ball
 
 
 def region_of_means(strong: bool) -> str:
@@ -224,7 +224,7 @@ def _over_spikes(
             infinite_variance=SHRUNK,
         ),
         value,
-        within_cubes(in_class, privacy, strong=True) if strong and on_signs else in_class,
+        within_cubes(in_class, strong=True) if strong and on_signs else in_class,
         *(() if on_signs else (large_enough(8 if privacy == "pure" else 9),)),
     )
 

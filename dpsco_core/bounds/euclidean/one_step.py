@@ -3,8 +3,9 @@ r"""A private mean, and one step along it, as the minimiser of linear losses.
 The gradients of linear losses are records whose mean does not depend on the point. Whoever
 estimates it with a mean square error of at most :math:`E^2` and a bias of norm at most
 :math:`\beta`, and takes one step of length :math:`D_0/E` times the estimate from the centre of the
-set, projected, has a mean excess risk of at most :math:`\frac{D_0}2(E+\beta)`, with :math:`D_0` the
-largest distance of a point of the set from its centre (theory/fresh-batches.md, 3).
+set, projected, has a mean excess risk of at most :math:`\frac{D_0}2(E+\beta)`, with :math:`D_0` a
+bound on the distance of the points of the set from its centre: the largest one where the centre is
+0 (theory/fresh-batches.md, 3).
 
 Whoever stays at the centre has an excess risk of at most :math:`D_0R`, R a bound on the norm of the
 mean :math:`\mu`, as :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. So no step is taken
@@ -51,7 +52,7 @@ def _one_step(row: Bound, area: str) -> Bound:
     title = card.name.replace(", proven mean error", "").replace(", proven for this run", "")
     letters = (
         Letter("E", "root of the mean square error", row.value),
-        Letter("D_0", "largest distance from the centre of the set", lambda s: s.body.reach),
+        Letter("D_0", "bound on the distance from the centre of the set", lambda s: s.body.reach),
         Letter("R_1", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
         Letter(r"\beta", "bias of the clipped mean, a part of E"),
         *row.letters,

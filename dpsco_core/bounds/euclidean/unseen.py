@@ -24,7 +24,7 @@ def _row(*, strong: bool) -> Bound:
         paper=OWN,
         infinite_variance=SHRUNK,
     )
-    return bound_over(card, unseen_value, BELOW_TWO, signs_within(strong, "none"))
+    return bound_over(card, unseen_value, BELOW_TWO, signs_within(strong))
 
 
 UNSEEN_RISKS: tuple[Bound, ...] = (_row(strong=False), _row(strong=True))

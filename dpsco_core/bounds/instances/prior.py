@@ -19,7 +19,8 @@ SHRUNK = (
 )
 CENTRED = (
     "For p < 2 records are multiplied by 2^(1-2/p), which puts them in the class; nothing else in "
-    "the proof reads p."
+    "the proof reads p. The bound at p = 2 takes its place where it is larger: its laws are in the "
+    "class too."
 )
 SIGNS_BELOW_TWO = "Signs have central moments of at most 1 at every order below 2."
 

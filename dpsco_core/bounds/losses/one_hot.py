@@ -26,7 +26,8 @@ from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.problems.guesses import Guess
 
-_ROUNDS = 4  # In each, sizes of margins come between the best one and its neighbours.
+_ROUNDS = 8  # In each, sizes of margins come between the best one and its neighbours.
+_RAREST = 1e-260  # Where s is smaller, margins may be too large for a float.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,24 @@ class OneHotBounds:
         steep = self.guess.curvature * self.diameter
         return self.mean_bound * math.sqrt(shared), self.mean_bound * shared / steep
 
+    @property
+    def corners(self) -> Floats:
+        """Return every s in (0, 1] from which on another condition caps the margins, and 1.
+
+        The bound may have a sharp peak there, between two points of a grid.
+        """
+        k, p = self.corner.signs, self.moment_order
+        steep, flat = self._lengths
+        if math.isinf(steep):
+            return np.ones(1)
+        by_moment = math.log(self.scale) + math.log(k) / p  # The moment allows this log c at s = 1.
+        logs = [0.0, (math.log(steep) - by_moment) / (1 - 1 / p)]
+        if flat > 0:
+            logs.append(2 * math.log(steep) - math.log(flat))
+            if p > 2:
+                logs.append((math.log(flat) / 2 - by_moment) / (1 / 2 - 1 / p))
+        return np.array([math.exp(log) for log in logs if math.log(_RAREST) < log <= 0])
+
     def values(self, s: Floats, z: Floats, *, fine: bool = False) -> Floats:
         """Return the bound at every s and margin z, which the class must allow."""
         chance = s * self.guess.telling(z) / self.corner.signs
@@ -89,6 +108,7 @@ class OneHotBounds:
     def best(self) -> tuple[float, float]:
         """Return s and z at which the bound is largest, on grids that are refined."""
         n, k, level = self.n, self.corner.signs, self.level
+        corners = self.corners
         if not self.guess.sizes:
 
             def value(chance: Floats) -> Floats:
@@ -96,12 +116,19 @@ class OneHotBounds:
                 return self.values(s, self.largest_margins(s))
 
             best_s = min(1.0, k * best_chance(value, n, level, 1 / k))
-            return best_s, float(self.largest_margins(np.array([best_s]))[0])
+            # At margins of 1 Huber's loss changes from a square to a line.
+            peaks = np.append(corners, self.largest_probability(1.0))
+            candidates = np.append(best_s, peaks[peaks > _RAREST])
+            margins = self.largest_margins(candidates)
+            top = int(np.argmax(self.values(candidates, margins)))
+            return float(candidates[top]), float(margins[top])
         # At margins of one size the bound is a multiple of this, until a cap on s binds.
         free = best_chance(
             lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
         )
-        sizes = np.array(self.guess.sizes)
+        sizes, margins = np.array(self.guess.sizes), self.largest_margins(corners)
+        if len(sizes) > 1:  # The largest margins may all be smaller than those of the guess.
+            sizes = np.unique(np.concatenate([sizes, margins[margins < sizes[-1]]]))
         for _ in range(_ROUNDS):
             s, values = self._at_sizes(sizes, free)
             top = int(np.argmax(values))

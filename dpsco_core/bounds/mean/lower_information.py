@@ -130,7 +130,7 @@ _TWO_SIDED_SQUARED = replace(
     latex=r"\max_qq^{2-2/p}" + TWO_SIDED_SQUARED,
     drawn=False,
 )
-_WITHIN_R = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "zcdp", strong=False)
+_WITHIN_R = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 INFORMATION_BOUNDS: tuple[Bound, ...] = (
     *(
         over_prior(card, distance_value, _WITHIN_R, letters=BY_DISTANCE)

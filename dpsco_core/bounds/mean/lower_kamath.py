@@ -99,7 +99,7 @@ def _spikes(
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
     in_class = _within_class(instance)
     if instance == "hypercube":
-        in_class = within_cubes(in_class, privacy, strong=False)
+        in_class = within_cubes(in_class, strong=False)
     return over_prior(card, value, in_class, *sizes, letters=letters)
 
 

@@ -52,7 +52,7 @@ _SQUARED = replace(
     latex=_CARD.latex.replace(r"\sqrt d\,\theta", r"d\,\theta^2", 1),
     drawn=False,
 )
-_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), "none", strong=False)
+_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 UNSEEN_BOUNDS: tuple[Bound, ...] = tuple(
     over_prior(card, unseen_value, BELOW_TWO, _WITHIN) for card in (_CARD, _SQUARED)
 )

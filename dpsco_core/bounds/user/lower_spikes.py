@@ -18,6 +18,7 @@ from dpsco_core.base.cards import OWN, BoundCard
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import packing
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2
@@ -151,7 +152,7 @@ _APPROX = replace(
     latex=priors.PACKED_DISTANCE.replace(_OF_RECORDS, _COUNT),
     privacy="approx",
 )
-_IN_CLASS = prior_within(priors.on_hypercube, scaled_mean_bound)
+_IN_CLASS = within_cubes(prior_within(priors.on_hypercube, scaled_mean_bound), strong=False)
 USER_SPIKES: tuple[Bound, ...] = (
     priors.over_prior(_CDP, _zcdp, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)),
     priors.over_prior(

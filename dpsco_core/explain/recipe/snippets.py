@@ -93,48 +93,36 @@ def _rho(release: NoisyRelease) -> float:
 
 
 def _opacus(recipe: Recipe, release: NoisyRelease) -> str:
-    if release.mechanism == "poisson gaussian":
-        return _sampled_opacus(recipe, release)
-    if not _is_full_descent(recipe, release):
+    is_sampled = release.mechanism == "poisson gaussian"
+    if not is_sampled and not _is_full_descent(recipe, release):
         return ""
-    return (
-        _head(recipe, "Written from the source of Opacus 1.6, not run.")
-        + f"""from opacus import PrivacyEngine
-
-# optimizer: SGD with lr = {recipe.step_size:.6g}; data_loader: batch_size = {release.batch},
-# so that each of the {recipe.steps} steps sees all records. Project the weights after each step;
-# the answer is the average of the last {recipe.averaged} points.
-model, optimizer, data_loader = PrivacyEngine().make_private(
-    module=model,
-    optimizer=optimizer,
-    data_loader=data_loader,
-    noise_multiplier={release.noise_multiplier!r},
-    max_grad_norm={release.length!r},
-    poisson_sampling=False,
-)
-# Opacus counts neighbours that add or remove a record: for the same budget under these,
-# noise_multiplier={release.add_remove_multiplier!r}, the half."""
-    )
-
-
-def _sampled_opacus(recipe: Recipe, release: NoisyRelease) -> str:
-    return (
-        _head(recipe, "Written from the source of Opacus 1.6, not run.")
-        + f"""from opacus import PrivacyEngine
-
-# optimizer: SGD with lr = {recipe.step_size:.6g}; data_loader: batch_size = {release.batch}, of
+    if is_sampled:
+        setup = f""" of
 # which Opacus takes the sampling rate alone. {recipe.steps} steps in all. Project the weights
-# after each; the answer is the average of the last {recipe.averaged} points.
-model, optimizer, data_loader = PrivacyEngine().make_private(
-    module=model,
-    optimizer=optimizer,
-    data_loader=data_loader,
-    noise_multiplier={release.noise_multiplier!r},
-    max_grad_norm={release.length!r},
-    poisson_sampling=True,
-)
+# after each; the answer is the average of the last {recipe.averaged} points."""
+        notice = f"""
 # The epsilon that Opacus prints is for a record that is added or removed, and is smaller. For the
 # same budget under these neighbours, noise_multiplier={release.add_remove_multiplier!r}."""
+    else:
+        setup = f"""
+# so that each of the {recipe.steps} steps sees all records. Project the weights after each step;
+# the answer is the average of the last {recipe.averaged} points."""
+        notice = f"""
+# Opacus counts neighbours that add or remove a record: for the same budget under these,
+# noise_multiplier={release.add_remove_multiplier!r}, the half."""
+    return (
+        _head(recipe, "Written from the source of Opacus 1.6, not run.")
+        + f"""from opacus import PrivacyEngine
+
+# optimizer: SGD with lr = {recipe.step_size:.6g}; data_loader: batch_size = {release.batch},{setup}
+model, optimizer, data_loader = PrivacyEngine().make_private(
+    module=model,
+    optimizer=optimizer,
+    data_loader=data_loader,
+    noise_multiplier={release.noise_multiplier!r},
+    max_grad_norm={release.length!r},
+    poisson_sampling={is_sampled},
+){notice}"""
     )
 
 

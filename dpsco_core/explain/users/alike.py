@@ -18,9 +18,9 @@ def items_drawn(n: int, d: int) -> tuple[float, ...]:
     >>> items_drawn(1000, 10)
     (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
     """
-    most = max(2, MOST_ELEMENTS // (n * d))
-    items = tuple(float(m) for m in LADDER if m <= most)
-    return items if len(items) > 1 else (*items, float(most))
+    largest = max(2, MOST_ELEMENTS // (n * d))
+    items = tuple(float(m) for m in LADDER if m <= largest)
+    return items if len(items) > 1 else (*items, float(largest))
 
 
 def alike_scenario(

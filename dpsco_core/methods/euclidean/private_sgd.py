@@ -24,7 +24,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sampling.allocated import allocated, run_allocated
 from dpsco_core.methods.euclidean.sampling.moving import Move, MovingPotential
-from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.mean.base import refuse_pure, sampled_budget
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.privacy import Ledger, Steps
@@ -238,6 +238,7 @@ class PrivateSgd(RecordByRecord):
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         refuse_pure(setting)
         if self.sampling == "allocated":
+            sampled_budget(setting, self.calibration)
             return self._allocated_plan(setting)
         n, d = setting.n, setting.d
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)

@@ -19,7 +19,6 @@ from dpsco_core.methods.euclidean.private_sgd import PrivateSgdPlan, RecordByRec
 from dpsco_core.methods.euclidean.sampling.allocated import COUNTS, modelled_noise
 from dpsco_core.methods.euclidean.sampling.one_random_step import (
     PrivateSgdAllocated,
-    refuse_printed_noise,
 )
 from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import smooth_energy
@@ -127,42 +126,41 @@ class MirrorDescentAllocated(DescentMethod):
     symbol = "hourglass"
 
     def plan(self, setting: Setting) -> DescentPlan:
-        budget = sampled_budget(setting)
-        refuse_printed_noise(self.calibration)
+        budget = sampled_budget(setting, self.calibration)
         check_applicable(setting)
-        at = replace(
+        inputs = replace(
             descent(setting, "public", "gaussian", "tight"),
             # How many records a step has is random too: their mean gradient counts.
             variance=squared_deviation(setting),
         )
         steps = self.steps
         if steps is None and self.tuning == "theory":
-            steps = published(setting, at, shuffled=False)[0]
+            steps = published(setting, inputs, shuffled=False)[0]
         if steps is None:
             counts = [count for count in COUNTS if count <= setting.n]
             steps = smallest(
                 counts,
-                lambda t: best_choice(with_multiplier(at, modelled_noise(setting, t)), t).value,
+                lambda t: best_choice(with_multiplier(inputs, modelled_noise(setting, t)), t).value,
                 what="number of steps",
             )
         whole("steps", steps, 1, setting.n)
         certificate = allocate_steps(steps, budget.epsilon, budget.delta, QUICK_POINTS)
         multiplier = certificate.noise_multiplier
-        at = with_multiplier(at, multiplier)
+        inputs = with_multiplier(inputs, multiplier)
         if self.tuning == "theory":
-            threshold = published(setting, at, shuffled=False)[1]
-            weight = published_weight(at, steps, threshold)
+            threshold = published(setting, inputs, shuffled=False)[1]
+            weight = published_weight(inputs, steps, threshold)
         else:
-            _, threshold, weight, _ = best_choice(at, steps)
+            _, threshold, weight, _ = best_choice(inputs, steps)
         means = AllocatedTruncatedMeans(
             threshold=threshold,
-            dual=at.space.dual,
-            draw=Shaped(at.space, 2 * threshold, equal_rho(multiplier), "gaussian", "tight"),
+            dual=inputs.space.dual,
+            draw=Shaped(inputs.space, 2 * threshold, equal_rho(multiplier), "gaussian", "tight"),
             certificate=None,
             allocation=certificate,
             records=setting.n,
         )
-        moves = MirrorSteps(space=at.space, steps=steps, weight=weight)
+        moves = MirrorSteps(space=inputs.space, steps=steps, weight=weight)
         access = AllocatedRecords()
         return DescentPlan(
             setting=setting,
@@ -182,8 +180,8 @@ class MirrorDescentAllocated(DescentMethod):
 
 def squared_deviation(setting: Setting) -> float:
     """Return a bound on the mean square of the dual norm of a gradient about 0."""
-    at = descent(setting, "public", "gaussian", "tight")
-    return at.variance + at.gradient_bound**2
+    inputs = descent(setting, "public", "gaussian", "tight")
+    return inputs.variance + inputs.gradient_bound**2
 
 
 def equal_rho(multiplier: float) -> float:
@@ -191,15 +189,15 @@ def equal_rho(multiplier: float) -> float:
     return 2 / multiplier**2
 
 
-def with_multiplier(at: MirrorInputs, multiplier: float) -> MirrorInputs:
+def with_multiplier(inputs: MirrorInputs, multiplier: float) -> MirrorInputs:
     """Return what the errors depend on, with the noise of an allocation on every batch."""
-    return replace(at, energy=smooth_energy(at.space, "gaussian") / equal_rho(multiplier))
+    return replace(inputs, energy=smooth_energy(inputs.space, "gaussian") / equal_rho(multiplier))
 
 
-def best_choice(at: MirrorInputs, steps: int) -> DescentChoice:
+def best_choice(inputs: MirrorInputs, steps: int) -> DescentChoice:
     """Return the threshold and the weight of which the model expects least at these steps."""
-    at.check_finite()
-    tried = [modelled(at, steps, factor) for factor in PRACTICAL_FACTORS]
+    inputs.check_finite()
+    tried = [modelled(inputs, steps, factor) for factor in PRACTICAL_FACTORS]
     return smallest(tried, lambda choice: choice.value, what="truncation level")
 
 

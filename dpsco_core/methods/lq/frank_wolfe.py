@@ -115,8 +115,8 @@ class TowardsCorners(Moves):
             share = 2 / (t + 2)
             return (1 - share) * w + share * towards
 
-        last = Descent(steps=self.steps, step_size=1.0, averaged=1)
-        return walk(self.body.centre, last, step)
+        descent = Descent(steps=self.steps, step_size=1.0, averaged=1)
+        return walk(self.body.centre, descent, step)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,7 +108,7 @@ class AdaptiveMean(Statistic):
             small = min(narrow, float(radii[place]))
         levels = tuple(sorted({small, narrow, wide}))
         averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
-        radius, rest, expected = narrow, self.release_rho, self.target
+        radius, release_rho, expected = narrow, self.release_rho, self.target
         difference, fired, distance = 0.0, False, 0.0
         if wide > narrow:  # step 5
             difference, fired = wider_is_better(
@@ -122,7 +122,7 @@ class AdaptiveMean(Statistic):
             )
             radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
         else:
-            rest += self.test_rho  # nothing to test
+            release_rho += self.test_rho  # nothing to test
         if small < narrow:  # step 6
             distance, is_enough = inner_is_enough(
                 np.stack([averages[small], averages[radius]]),
@@ -135,7 +135,7 @@ class AdaptiveMean(Statistic):
             )
             radius = small if is_enough else radius
         else:
-            rest += self.inner_rho
+            release_rho += self.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
         mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
@@ -145,7 +145,7 @@ class AdaptiveMean(Statistic):
             )
             size = mechanism.noise_scale * math.sqrt(rows.d + 1)
         else:
-            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=rest)
+            mechanism = GaussianNoise(l2_sensitivity=sensitivity, rho=release_rho)
             size = mechanism.noise_std
         value = ledger.release(mechanism, average, rng, label=self.label)
         return value if centre is None else centre + value, {

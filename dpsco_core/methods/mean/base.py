@@ -96,11 +96,17 @@ def refuse_pure(setting: Setting) -> None:
     raise NotApplicable(reason, method=method, otherwise="set delta=1e-06")
 
 
-def sampled_budget(setting: Setting) -> ApproxDP:
+def sampled_budget(setting: Setting, calibration: Calibration = "tight") -> ApproxDP:
     """Return the (epsilon, delta) budget of a method whose proof is about which records it samples.
 
-    Raises `NotApplicable` under another budget: in zCDP a secret sample hides next to nothing.
+    Raises `NotApplicable` under another budget, as in zCDP a secret sample hides next to nothing,
+    and in the calibration of a paper: such noise is nowhere printed.
     """
+    if calibration == "paper":
+        raise NotApplicable(
+            "An accountant finds the noise for secret samples; no paper prints it.",
+            calibration="tight",
+        )
     refuse_pure(setting)
     budget = setting.budget
     if isinstance(budget, ApproxDP):

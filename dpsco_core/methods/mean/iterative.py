@@ -25,6 +25,16 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import lemma_6_groups
 
 PRACTICAL_GROUPS = 8
+# In two dimensions a deepest point is found exactly, beyond by a search.
+COST = MethodCost(
+    fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
+)
+SPLITS = (Split(function="dpsco_core.methods.mean.groups.clipped_group_means", told="groups"),)
+SMALL_RUN = SmallRun(fields={"groups": 4})
+HEURISTIC = (
+    "For d >= 3 the direction search is a heuristic, so no error bound is proven for what is "
+    "computed; its privacy is"
+)
 DeepPointPlan = MeanPlan[DeepPointOfGroups, GaussianNoise | ShuffledGaussian | AllocatedGaussian]
 
 
@@ -51,10 +61,7 @@ class IterativeUpdating(MeanMethod):
     quantile: float | None = None
 
     reads = "grouped"
-    # In two dimensions a deepest point is found exactly, beyond by a search.
-    cost = MethodCost(
-        fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
-    )
+    cost = COST
     departs = (
         Departure(
             tag=f"{PRACTICAL_GROUPS} groups",
@@ -71,16 +78,13 @@ class IterativeUpdating(MeanMethod):
         "point deep among them.",
         privacy="zcdp",
         rate="upper.mean.iterative",
-        caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
-        "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
+        caveat=f"{HEURISTIC}. Splitting costs a factor sqrt(k) in noise.",
     )
     stage = Stage(
         records=1,
         clip=("radius", "radius"),
-        splits=(
-            Split(function="dpsco_core.methods.mean.groups.clipped_group_means", told="groups"),
-        ),
-        small=SmallRun(fields={"groups": 4}),
+        splits=SPLITS,
+        small=SMALL_RUN,
         others={
             "shuffled": SmallRun(
                 scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4}, fields={"groups": 1000}

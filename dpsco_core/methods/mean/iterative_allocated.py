@@ -4,16 +4,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsco_core.base.cards import FELDMAN_SHENFELD_2025, MethodCard
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.average import MeanMethod, MeanPlan
-from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import check_count, check_level, check_parts, sampled_budget
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.mean.groups import Split as GroupSplit
 from dpsco_core.methods.mean.groups import allocated_groups
-from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, DeepPointPlan, theory_groups
-from dpsco_core.methods.stage import SmallRun, Split, Stage
+from dpsco_core.methods.mean.iterative import (
+    COST,
+    HEURISTIC,
+    PRACTICAL_GROUPS,
+    SMALL_RUN,
+    SPLITS,
+    DeepPointPlan,
+    theory_groups,
+)
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps
 from dpsco_core.privacy.mechanisms import AllocatedGaussian
@@ -54,9 +60,7 @@ class IterativeUpdatingAllocated(MeanMethod):
     groups: int | None = None
 
     reads = "grouped"
-    cost = MethodCost(
-        fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
-    )
+    cost = COST
     source = "reconstructed"
     departs = (
         Departure(
@@ -73,16 +77,13 @@ class IterativeUpdatingAllocated(MeanMethod):
         summary="Adds noise to the sums of groups that records draw at random and in secret, and "
         "walks to a point deep among them.",
         privacy="approx",
-        caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
-        "what is computed; its privacy is, by a proof of this library.",
+        caveat=f"{HEURISTIC}, by a proof of this library.",
     )
     stage = Stage(
         records=1,
         clip=("radius", "radius"),
-        splits=(
-            Split(function="dpsco_core.methods.mean.groups.clipped_group_means", told="groups"),
-        ),
-        small=SmallRun(fields={"groups": 4}),
+        splits=SPLITS,
+        small=SMALL_RUN,
     )
     colour = "teal"
     symbol = "star"
@@ -91,12 +92,7 @@ class IterativeUpdatingAllocated(MeanMethod):
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DeepPointPlan:
-        budget = sampled_budget(setting)
-        if self.calibration == "paper":
-            raise NotApplicable(
-                "Noise for random allocation is found by an accountant, and none is printed.",
-                calibration="tight",
-            )
+        budget = sampled_budget(setting, self.calibration)
         n, theory = setting.n, self.tuning == "theory"
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
         check_parts("groups", groups, n)

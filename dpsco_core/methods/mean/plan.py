@@ -125,8 +125,8 @@ class RescaledClipping(MeanMethod):
         inner = unscaled.statistic.inner_rho > 0
         rho = self._total_rho(setting, mode, inner)
         spent = SCALE_SHARE * rho
-        rest = replace(setting, budget=ZCDP(rho=rho - spent))
-        fine = self._fine(self.mode, inner).plan(rest).statistic
+        reduced_setting = replace(setting, budget=ZCDP(rho=rho - spent))
+        fine = self._fine(self.mode, inner).plan(reduced_setting).statistic
         if fine.mode == "blind":
             return unscaled
         check_level("radius", fine.top_radius / LEAST_WEIGHT)

@@ -113,21 +113,21 @@ class FilteredGroups(PhasesPlan):
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
         halted = completed + 1 if completed < len(self.phases) else 0
-        done, at = self.phases[: halted or len(self.phases)], self.at
-        first, last = self.phases[0], done[-1]
-        plain = plain_sensitivity(at, last.step_size, self.groups)
+        run_phases, inputs = self.phases[: halted or len(self.phases)], self.at
+        final_phase = run_phases[-1]
+        plain = plain_sensitivity(inputs, final_phase.step_size, self.groups)
         return self.losses.diagnostics | {
-            "noise_std": last.filter.release.noise_std,
-            "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
-            "steps": float(sum(math.ceil(p.members * at.m / self.batch) for p in done)),
-            "step_size": first.step_size,
+            "noise_std": final_phase.filter.release.noise_std,
+            "plain_noise_std": plain * gaussian_multiplier(inputs.epsilon, inputs.delta),
+            "steps": float(sum(math.ceil(p.members * inputs.m / self.batch) for p in run_phases)),
+            "step_size": self.phases[0].step_size,
             "phases": float(len(self.phases)),
             "halted_phase": float(halted),  # 0 where none halted
             "groups": float(self.groups),
             "batch_size": float(self.batch),
-            "filter_radius": last.filter.keep.filter_radius,
-            "score_threshold": last.filter.release.test.threshold,
-            "gradient_calls": float(self.groups * sum(p.members for p in done) * at.m),
+            "filter_radius": final_phase.filter.keep.filter_radius,
+            "score_threshold": final_phase.filter.release.test.threshold,
+            "gradient_calls": float(self.groups * sum(p.members for p in run_phases) * inputs.m),
         }, _notes(self, halted)
 
 
@@ -254,9 +254,13 @@ def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
             f"The groups' averages of phase {halted} failed the test: the run ended with the point "
             "of the phase before."
         )
-    at, first = plan.at, plan.phases[0]
-    plain = plain_sensitivity(at, first.step_size, plan.groups)
-    ratio = first.filter.release.noise_std / plain / gaussian_multiplier(at.epsilon, at.delta)
+    inputs, first_phase = plan.at, plan.phases[0]
+    plain = plain_sensitivity(inputs, first_phase.step_size, plan.groups)
+    ratio = (
+        first_phase.filter.release.noise_std
+        / plain
+        / gaussian_multiplier(inputs.epsilon, inputs.delta)
+    )
     if ratio > 1:
         notes.append(
             f"A plain mean of the groups, without test and filter, would need {ratio:.3g} times "

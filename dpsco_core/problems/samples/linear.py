@@ -48,7 +48,9 @@ class LinearSample:
 
         def coefficients(block: Vector, rows: slice | NDArray[np.intp]) -> Vector:
             with np.errstate(over="ignore", invalid="ignore"):
-                margins = block @ w
+                # The margins of chosen records are computed one by one: the last bit of a product
+                # with a matrix may depend on the other rows, and at a kink it turns the gradient.
+                margins = block @ w if isinstance(rows, slice) else np.vecdot(block, w)
                 if self.shrink is None:
                     return self.link.slope(margins, self.targets[rows])
                 factors = self.shrink[rows]

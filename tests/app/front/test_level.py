@@ -102,11 +102,11 @@ def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
     words = "clipped gradients (level with coordinate-wise gradients), against"
     assert words in small(answer([tied])) and "level" not in headline(answer([tied]))
     # In two panels the one that is best, or level with the best, in both of them is named.
-    second = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
-    assert words in small(answer([tied, replace(second, role="tail")]))
-    assert "level" not in small(answer([study, replace(second, role="tail")]))
-    second = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
-    remark = small(answer([tied, replace(second, role="tail")]))
+    tail_study = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
+    assert words in small(answer([tied, replace(tail_study, role="tail")]))
+    assert "level" not in small(answer([study, replace(tail_study, role="tail")]))
+    tail_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    remark = small(answer([tied, replace(tail_study, role="tail")]))
     words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
     assert words in remark and "gradients on the right" in remark
 
@@ -121,8 +121,8 @@ def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
     tied = replace(main_study, outcomes=close, role="tail")
     assert tied.lead == COORDINATES
     assert [study.lead for study in agreed([main_study, tied])] == [CLIPPED, CLIPPED]
-    second = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
-    assert [study.lead for study in agreed([main_study, second])] == [CLIPPED, COORDINATES]
+    other_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    assert [study.lead for study in agreed([main_study, other_study])] == [CLIPPED, COORDINATES]
     figure = front_screen((main_study, tied), View(), Theme()).figure
     assert [panel.gap and panel.gap.key for panel in figure.panels] == [CLIPPED, CLIPPED]
 

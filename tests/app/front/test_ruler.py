@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.figure.values import RulerMark
+from dpsco_app.front.bound_lines import LINE, PROOFS, limit_words
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
+from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.presets import FIRST
-from dpsco_core.catalogue import bound
+from dpsco_core.catalogue import BOUND_SLUGS, bound
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
@@ -46,7 +48,21 @@ def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_al
 def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     rungs = ruler_of(SMALL)
     assert "CDP Fano" not in rungs
-    assert re.fullmatch(r"packing bound; CDP Fano ×\d\.\d", rungs["Proven limit"].note)
+    lines = rungs["Proven limit"].note.splitlines()
+    assert " ".join(lines[:-1]) == f"{': '.join(PROOFS['packing'])}"
+    assert re.fullmatch(r"CDP Fano, counting bits: ×\d\.\d", lines[-1])
+
+
+def test_every_limit_says_in_short_lines_how_it_is_proven() -> None:
+    cards = [bound(slug).card for slug in BOUND_SLUGS]
+    for lines in (limit_words(card).splitlines() for card in cards if card.kind == "lower"):
+        assert lines and all(len(line) <= LINE for line in lines), lines
+    assert {limit_words(card)[:10] for card in cards if card.is_fano} == {"CDP Fano: "}
+    budgets = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.1})
+    scenarios = (replace(SMALL, d=d, **budget) for d in (2, 20) for budget in budgets)
+    edges = [edge.bound.card for scenario in scenarios for _, edge in region(scenario)]
+    assert len({card.name for card in edges}) > 1
+    assert all(": " in limit_words(card) for card in edges)
 
 
 def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region() -> None:

@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.notice import HARD
+from dpsco_app.front.view import View
 from dpsco_app.pages.explore.foot import handle
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
+from dpsco_app.parts.fields import FOLDED_AT_FIRST
 from dpsco_app.parts.options import OPTIONS, SHOW, VIEWS
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_app.session.session import CURVES, Session
+from dpsco_app.static_page.controls import controls as static_controls
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound, default_methods, method_card
 from dpsco_core.explain.methods.guide import usual_methods
@@ -268,8 +272,12 @@ def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     assert "easier" not in texts(page)
     assert HARD in texts(page) and "on the hardest data known" in headline(page)
     assert HARD not in texts(open_page())
-    second = result(open_page(against="hardest")).beside
-    assert second is not None and second.scenario.distribution == "hypercube" and second.complete
+    second_result = result(open_page(against="hardest")).beside
+    assert (
+        second_result is not None
+        and second_result.scenario.distribution == "hypercube"
+        and second_result.complete
+    )
 
 
 def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
@@ -360,3 +368,17 @@ def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said()
     assert set(methods) == set(default_methods("quadratic", "user"))
     names = ", ".join(method_card(m).name for m in default_methods("quadratic", "user"))
     assert remark == f"**Squared distance, several items per user**: algorithms {names}."
+
+
+def test_the_first_screen_folds_away_what_a_newcomer_understands_last() -> None:
+    page = open_page()
+    (label,) = [e.label for e in page.sidebar.expander if "More settings" in e.label]
+    assert "geometry, δ" in label or "=" in label
+    folded = {w.key for w in page.sidebar.expander[0].select_slider}
+    assert "field_delta" in folded and "field_epsilon" not in folded
+    static = static_controls(chosen(page), View(), Theme())
+    front, rest = static.split("<details id='more'>")
+    for field in FOLDED_AT_FIRST:
+        assert f"data-field='{field}'" not in front
+    assert "data-field='geometry'" in rest and "data-field='delta'" in rest
+    assert "geometry, δ" in rest

@@ -21,7 +21,8 @@ from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page, result
+from tests.app.pages import checked, open_page, result
+from tests.app.places.test_one_run import open_at
 from tests.app.results import SWEEP, run, table
 
 REFUSING = Scenario(delta=0.0, trials=2, n=1000, methods=("mean.clipped", "mean.cwme-pure"))
@@ -78,8 +79,15 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
 
 def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    kinds = ["CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
+    kinds = ["CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF", "PDF"]
     assert [label.split(":")[0] for label in labels] == kinds
+    assert labels[-1] == "PDF: the figure as a slide, 16:9"
+
+
+def test_a_page_of_one_figure_offers_it_as_a_slide() -> None:
+    query = {"methods": "sco.noisy-gd", "problem": "quadratic", "trials": "2", "grid": "500,1000"}
+    page = checked(open_at("bounds", **query))
+    assert "Slide" in [b.label for b in page.get("download_button")]
 
 
 def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:

@@ -117,13 +117,13 @@ def test_what_a_set_is_said_to_do_it_does() -> None:
 
 def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
     shape = Shape(kind="l1")
-    outside = lines(set_figure(shape, nearest(shape, (1.4, 0.2)), ""))
-    assert np.array(points(outside["the set"])) == pytest.approx(curve(shape))
-    assert points(outside["residual"]) == [(1.4, 0.2), (1.0, 0.0)]
-    assert points(outside["point"]) == [(1.4, 0.2)] and points(outside["nearest"]) == [(1, 0)]
-    assert points(outside["farthest"]) == [(1, 0)]
-    assert points(outside["reach"])[0] == (0, 0)
-    assert points(outside["reach"])[1] == pytest.approx((0.98, 0.14))
+    outer = lines(set_figure(shape, nearest(shape, (1.4, 0.2)), ""))
+    assert np.array(points(outer["the set"])) == pytest.approx(curve(shape))
+    assert points(outer["residual"]) == [(1.4, 0.2), (1.0, 0.0)]
+    assert points(outer["point"]) == [(1.4, 0.2)] and points(outer["nearest"]) == [(1, 0)]
+    assert points(outer["farthest"]) == [(1, 0)]
+    assert points(outer["reach"])[0] == (0, 0)
+    assert points(outer["reach"])[1] == pytest.approx((0.98, 0.14))
     inner = lines(set_figure(shape, nearest(shape, (0.1, 0.1)), ""))
     assert points(inner["residual"]) == points(inner["touching"]) == []
     assert points(inner["point"]) == [(0.1, 0.1)]

@@ -126,8 +126,8 @@ def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -
 def test_the_server_offers_the_studies_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    second = replace(SMALL, distribution="pareto", trials=2)
-    path = written(tmp_path / "r.sqlite", SMALL, second)
+    pareto_study = replace(SMALL, distribution="pareto", trials=2)
+    path = written(tmp_path / "r.sqlite", SMALL, pareto_study)
     old_bytes = path.read_bytes()
     monkeypatch.setenv(ENVIRONMENT, "")
     offer(str(path))
@@ -140,7 +140,7 @@ def test_the_server_offers_the_studies_of_its_file(
         next(i for i, text in enumerate(study_menu.options) if "Pareto" in text)
     ).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == second and status(page).startswith("8 runs in ")
+    assert result(checked(page)).scenario == pareto_study and status(page).startswith("8 runs in ")
     assert path.read_bytes() == old_bytes
 
 

@@ -209,9 +209,9 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     problem: str, law: str, name: str
 ) -> None:
     page = open_page(problem=problem, trials="2", grid="500,2000", against="hardest")
-    second = result(page).beside
-    assert second is not None and second.complete
-    assert (second.scenario.problem, second.scenario.distribution) == (problem, law)
+    second_result = result(page).beside
+    assert second_result is not None and second_result.complete
+    assert (second_result.scenario.problem, second_result.scenario.distribution) == (problem, law)
     assert "on the hardest data known" in headline(page)
     words = " ".join(annotations(figure(page)))
     assert f"The hardest data known: {name}" in words

@@ -128,8 +128,8 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
 
 def test_a_pin_and_a_set_stand_together() -> None:
     page = open_page(**TWO_METHODS, pin=pin_text(PINNED), against="l1")
-    second, overlay = result(page).beside, result(page).overlay
-    assert second is not None and second.scenario.geometry == "l1"
+    second_result, overlay = result(page).beside, result(page).overlay
+    assert second_result is not None and second_result.scenario.geometry == "l1"
     assert overlay is not None and overlay.scenario == PINNED
 
 

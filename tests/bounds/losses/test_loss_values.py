@@ -354,3 +354,42 @@ def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any)
     else:
         assert approx.value(setting) == 0
         assert len(approx.failures(setting)) == 1
+
+
+@each("problem", ("absolute", "huber", "logistic"))
+@each(
+    ("sizes", "level", "scale", "caps", "half"),
+    [
+        # Two caps on the margins meet between two points of a grid.
+        ((19, 2, 2.0), 0.2017924662499567, 1.0, (0.042447572, 0.2937096982), 0.1038420596),
+        ((76, 2, 2.0), 0.6053773987498701, 1.0, (0.042447572, 0.2937096982), 0.1038420596),
+        ((5, 40, 3.0), 5.055194748290765e-06, 1.0, (0.05, 0.3), 0.02),
+        ((97, 40, 3.0), 0.07135919496049603, 0.3, (0.4, 4.0), 0.3),
+        # The best margins of Huber's loss are 1.
+        ((917, 200, 2.0), 0.019742559, 0.3, (0.17876, 1.8), 0.025),
+    ],
+)
+def test_no_margins_and_no_probability_of_a_fine_grid_do_better(
+    problem: str,
+    sizes: Sizes,
+    level: float,
+    scale: float,
+    caps: tuple[float, float],
+    half: float,
+) -> None:
+    mean_bound, diameter = caps
+    bounds = on_ball(
+        sizes,
+        problem,
+        level,
+        scale=scale,
+        mean_bound=mean_bound,
+        diameter=diameter,
+        corner=Corner(signs=sizes[1], half=half, paired=False),
+    )
+    best = largest(bounds)
+    for z in np.geomspace(1e-3, 20, 600):
+        top = bounds.largest_probability(float(z))
+        s = np.geomspace(1e-3 * top, top, 60)
+        values = bounds.values(s, np.full_like(s, z), fine=True)
+        assert float(values.max()) <= best * (1 + 2e-4), (z, float(values.max()) / best)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpsco_core.bounds.instances import packing, two_sided
+from dpsco_core.bounds.instances.cubes import hardest_cube
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.leakage import CONCENTRATED, expectile
 from dpsco_core.bounds.instances.level import Level
@@ -287,3 +288,58 @@ def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geomet
             for of_users, of_items in pairs.items():
                 pooled = bound(of_items).value(where)
                 assert bound(of_users).value(where) > 0.995 * pooled > 0
+
+
+USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")
+
+
+@each("slug", USER_SPIKES)
+def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be_in(
+    slug: str,
+) -> None:
+    """16 of 500 coordinates have a sign; with all of them the means would leave the ball."""
+    point = Scenario(
+        geometry="l1", distribution="hypercube", n=100, m=16, d=500, p=2.0, diameter=1.0,
+        offset=0.0, methods=(),
+    )  # fmt: skip
+    law: Any = point.instance.problem.law
+    assert law.support == 16
+    assert float(np.abs(law.draw(np.random.default_rng(0)).mean).sum()) <= 0.5 * (1 + 1e-9)
+    assert bound(slug).failures(point.setting) == ()
+
+
+@each("slug", USER_SPIKES)
+def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> None:
+    """Their l2 norm, .32, is within the largest norm .5 of a point of the set."""
+    point = Scenario(geometry="l1", n=300, m=8, d=20, p=2.0, diameter=1.0, offset=0.0, methods=())
+    setting = replace(point.setting, spike_probability=0.005)
+    row = bound(slug)
+    [failure] = row.failures(setting)
+    assert "leave the l1 ball" in failure
+    assert failure in bound("lower.mean.approx-packing").failures(setting)
+
+
+@each(
+    ("n", "m", "d", "epsilon", "of_users", "of_items"),
+    [(20, 256, 100, 0.1, 0.4487, 0.2476), (300, 64, 20, 1.0, 0.0538, 0.0696)],
+)
+def test_users_have_the_better_of_the_cubes_for_their_number_and_for_that_of_their_items(
+    n: int, m: int, d: int, epsilon: float, of_users: float, of_items: float
+) -> None:
+    """Either cube may be the better one; the bound on each is evaluated as on a ball around it."""
+    point = Scenario(
+        geometry="group-l1", n=n, m=m, d=d, p=2.0, diameter=1.0, offset=0.0, methods=(),
+        epsilon=epsilon, delta=0.0,
+    )  # fmt: skip
+    setting, values = point.setting, []
+    for count in (n, n * m):
+        cube, _ = hardest_cube("l2", count, 2.0, setting.budget, setting.body)
+        largest = largest_spike_probability(
+            "hypercube", cube.signs, 2.0, math.sqrt(cube.signs) * cube.side
+        )
+        level = (epsilon, 0.0)
+        q = hardest_spikes(n, m, cube.signs, 2.0, level, largest)
+        value = user_values(np.array([q]), n, m, cube.signs, 2.0, level, fine=True)
+        values.append(float(value[0]))
+    assert values == pytest.approx([of_users, of_items], abs=6e-5)
+    assert bound("lower.user.spikes-approx").value(setting) == pytest.approx(max(values), rel=1e-9)

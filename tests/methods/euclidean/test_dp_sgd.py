@@ -9,7 +9,6 @@ import pytest
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from scipy.stats import chisquare, norm
 
-from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.recipe.recipe import recipe
@@ -20,8 +19,8 @@ from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
-from dpsco_core.privacy.tradeoff import budget_curve
 from dpsco_core.scenario import Scenario
+from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 POINT = Scenario(problem="quadratic", methods=("sco.dp-sgd",), n=1000, d=4)
 LINEAR = Scenario(problem="linear", methods=("sco.dp-sgd",), n=2, d=1, delta=0.05)
@@ -118,7 +117,7 @@ def test_other_budgets_are_refused_in_a_sentence(budget: Any, reason: str) -> No
 
 
 def test_noise_that_no_paper_prints_is_refused() -> None:
-    with pytest.raises(NotApplicable, match="leaves its constants open"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         MinibatchDescent(calibration="paper").plan(POINT.setting)
 
 
@@ -207,15 +206,7 @@ def test_the_best_attack_on_two_steps_refutes_faults_alone(
     positive, negative = (log_ratio(x, noise / size, fault) for x in seen)
     budget = LINEAR.budget
     assert isinstance(budget, ApproxDP)
-    attack = measured(
-        budget_curve(budget),
-        false_alarms=int((negative > budget.epsilon).sum()),
-        negatives=runs,
-        misses=int((positive <= budget.epsilon).sum()),
-        positives=runs,
-        confidence=0.999,
-    )
+    attack = attack_at_epsilon(positive, negative, budget)
     assert attack.refutes == (fault != "none")
-    if fault == "none":  # the accountant gives nothing away: the attack is on the edge
-        line = 1 - budget.delta - np.exp(budget.epsilon) * attack.alarm_share
-        assert attack.miss_share == pytest.approx(line, abs=0.04)
+    if fault == "none":
+        assert_on_the_edge(attack, budget)

@@ -1,4 +1,4 @@
-"""Clipped gradients on fresh batches: what a record can move, limits, ledger and refusals."""
+"""Clipped gradients on fresh batches: what a record can move, limits and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpsco_core.methods.euclidean.batches import (
     risk_terms,
 )
 from dpsco_core.methods.euclidean.fresh_batches import planned
-from dpsco_core.privacy import ZCDP, Ledger, PureDP
+from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
@@ -92,17 +92,6 @@ def test_a_record_moves_the_mean_of_its_own_batch_alone_and_by_no_more_than_is_h
                 assert moved[own] <= allowed * (1 + 1e-12)
                 farthest = max(farthest, moved[own])
     assert farthest > 0.6 * allowed  # the largest move is nearly reached
-
-
-@each("budget", (ZCDP(rho=0.3), PureDP(epsilon=0.7)), ids=str)
-def test_every_step_spends_all_of_the_budget_once(budget: Any) -> None:
-    fields = {"rho": 0.3} if isinstance(budget, ZCDP) else {"epsilon": 0.7, "delta": 0.0}
-    at = point(**fields)
-    ledger, plan = Ledger(budget), FreshBatches(batches=FEW).plan(at.setting)
-    FreshBatches().release(records(at), plan, ledger, np.random.default_rng(0))
-    assert ledger.spent() == budget
-    assert len(ledger.entries) == FEW.steps
-    assert len({entry.part for entry in ledger.entries}) == FEW.steps
 
 
 def test_without_noise_and_clipping_it_is_the_subgradient_method() -> None:

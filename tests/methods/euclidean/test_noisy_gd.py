@@ -93,16 +93,6 @@ def test_without_noise_it_is_gradient_descent(releases: Releases) -> None:
     np.testing.assert_allclose(result.value, w, rtol=1e-12)
 
 
-def test_the_noise_of_a_step_has_its_scale() -> None:
-    """Zero records: one step is -eta times its noise; chi-square at 1e-6."""
-    d = 8000
-    method = NoisyGradientDescent(descent=Descent(steps=1, step_size=1.0))
-    where = make_setting("linear", 10, d, radius=1e6)
-    result = run(method, where, sample("linear", np.zeros((10, d)), radius=1e6))
-    law, total = stats.chi2(d), float(np.square(result.value / 0.2).sum())
-    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
-
-
 @pytest.mark.parametrize(("n", "d", "rho"), [(20, 3, 0.5), (300, 50, 0.1), (5, 40, 0.01)])
 def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
     """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
@@ -157,25 +147,12 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(base, "clip_to_ball", lambda block, radius: (block, np.ones(len(block))))
 
 
-def half_the_noise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
-        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
-    )
-
-
 def test_a_missing_clip_is_caught(monkeypatch: pytest.MonkeyPatch, releases: Releases) -> None:
     """Broken records are only hidden from the clip where they are shrunk before."""
     no_clip(monkeypatch)
     monkeypatch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
     with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
         test_a_record_moves_no_step_by_more_than_its_sensitivity("linear", True, releases)
-
-
-def test_too_little_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    half_the_noise(monkeypatch)
-    with pytest.raises(AssertionError):
-        test_the_noise_of_a_step_has_its_scale()
 
 
 def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

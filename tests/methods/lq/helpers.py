@@ -57,14 +57,11 @@ def plain(kind: str, n: int, d: int, seed: int = 0) -> Sample:
 
 @dataclass
 class Remembering(Ledger):
-    """A ledger that keeps the exact and the noisy value of every shaped release."""
+    """A ledger that keeps the noisy value of every shaped release."""
 
-    silent: bool = False
-    exact: list[Array] = field(default_factory=list)
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
         released = super().release(mechanism, value, rng, label=label)
-        self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
-        return value if self.silent else released
+        return released

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method
 from dpsco_core.data import DenseRows
@@ -15,8 +14,8 @@ from dpsco_core.methods import access
 from dpsco_core.methods.access import Selected
 from dpsco_core.methods.lq import MirrorDescentAllocated, NoisyMirrorDescentAllocated, mirror
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, allocation_delta
-from dpsco_core.privacy.tradeoff import budget_curve
 from dpsco_core.scenario import Scenario
+from tests.methods.ratio_attack import attack_at_epsilon
 
 POINT = Scenario(problem="huber", methods=("sco.erm",), n=2000, d=8, geometry="l1")
 SLUGS = ("lp.mirror-descent-allocated", "lp.noisy-mirror-descent-allocated")
@@ -85,7 +84,7 @@ def test_other_budgets_are_refused(slug: str, budget: Any) -> None:
     method: Any = make_method(slug, "tight", "practical")
     with pytest.raises(NotApplicable):
         method.plan(replace(POINT.setting, budget=budget))
-    with pytest.raises(NotApplicable, match="none is printed"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         make_method(slug, "paper", "practical").plan(POINT.setting)
 
 
@@ -141,12 +140,5 @@ def test_the_best_attack_on_two_steps_refutes_faults_alone(
             ratios.append(logsumexp(scaled, axis=1) - logsumexp(-scaled, axis=1))
     budget = point.budget
     assert isinstance(budget, ApproxDP)
-    attack = measured(
-        budget_curve(budget),
-        false_alarms=int((ratios[1] > budget.epsilon).sum()),
-        negatives=runs,
-        misses=int((ratios[0] <= budget.epsilon).sum()),
-        positives=runs,
-        confidence=0.999,
-    )
+    attack = attack_at_epsilon(ratios[0], ratios[1], budget)
     assert attack.refutes == (fault != "none")

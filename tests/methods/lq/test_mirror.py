@@ -294,16 +294,6 @@ def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) 
             assert np.abs(result.value).max() > 0
 
 
-def test_the_path_and_the_average_are_deterministic_and_depend_on_the_seed() -> None:
-    where = make_setting(1.5, n=200, budget=APPROXIMATE)
-    losses = sample(where, "mean", *records(200, 3)[:1])
-    for method in (SHUFFLED(), SHUFFLED(tuning="theory"), BATCHED(noise=GG), BATCHED()):
-        one, same, other = run(method, where, losses), run(method, where, losses), None
-        np.testing.assert_array_equal(one.iterates, same.iterates)
-        other = run(method, where, losses, seed=1)
-        assert not np.array_equal(one.value, other.value)
-
-
 def test_the_released_value_is_the_average_of_the_steps_points() -> None:
     where = make_setting(1.5, n=300)
     with in_steps(20):

@@ -361,14 +361,6 @@ def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
             assert result.diagnostics["steps"] <= n
 
 
-def test_a_sample_of_another_size_is_refused() -> None:
-    where = make_setting(n=30)
-    for n, d, name in ((31, 3, "n"), (30, 4, "d")):
-        losses = sample(make_setting(n=n, d=d), "mean", records(n, d)[0])
-        with pytest.raises(InvalidInput, match=f"^{name} must be"):
-            run(BATCHED(), where, losses)
-
-
 def test_a_level_out_of_the_range_of_doubles_is_refused() -> None:
     where = make_setting(mean_gradient_bound=1e160, variance_trace=1e300, coordinate_moment=1e300)
     for tuning in ("practical", "theory"):

@@ -195,34 +195,6 @@ def check_noise(method: Any, where: Setting, x: Array, seed: int = 0) -> None:
     assert abs(float(np.mean(noise / scale))) < middle, "the noise is centred"
 
 
-def check_noise_ignores_the_data(method: Any, where: Setting, x: Array, other: Array) -> None:
-    """The same generator adds the same noise to any data, and another one adds other noise."""
-    runs = [run(method, where, data, seed) for data, seed in ((x, 1), (other, 1), (x, 2))]
-    scale = expected_noise(method, where)
-    noise = [(ledger.noisy[0] - ledger.exact[0]) / scale for ledger in runs]
-    np.testing.assert_allclose(noise[0], noise[1], atol=1e-6)
-    assert not np.any(np.abs(noise[0] - noise[2]) < 1e-9), "fresh noise for every generator"
-    assert len(np.unique(noise[0])) == noise[0].size, "fresh noise for every coordinate"
-
-
-def check_plan_ignores_the_data(method: Any, where: Setting, x: Array, other: Array) -> None:
-    """Parameters, diagnostics and ledger are those of the plan, whatever the data are."""
-    before = method.plan(where)
-    results = [
-        method.release(
-            DenseRows(data), method.plan(where), Ledger(where.budget), np.random.default_rng(3)
-        )
-        for data in (x, other, 1e3 * x)
-    ]
-    assert method.plan(where) == before
-    noise = expected_noise(method, where)
-    for result in results:
-        assert result.diagnostics == results[0].diagnostics
-        assert result.notes == results[0].notes
-        assert result.ledger.entries == results[0].ledger.entries
-        assert math.isclose(result.ledger.entries[0].noise, noise, rel_tol=1e-9)
-
-
 def check_split_is_fresh(method: IterativeUpdating, where: Setting, seed: int = 0) -> None:
     """Record 0 is in a uniformly random group, drawn anew at every release.
 

@@ -73,10 +73,6 @@ def noise_5_percent_too_small(patch: Patch) -> None:
     with_noise(patch, lambda value, scale, rng: (0.95 * scale, rng))
 
 
-def noise_reuses_its_seed(patch: Patch) -> None:
-    with_noise(patch, lambda value, scale, rng: (scale, np.random.default_rng(0)))
-
-
 def noise_depends_on_the_data(patch: Patch) -> None:
     with_noise(patch, lambda value, scale, rng: (scale * (1 + np.abs(value).max()), rng))
 

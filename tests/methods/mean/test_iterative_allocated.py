@@ -8,7 +8,6 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
-from dpsco_core.audit.attacks import measured
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.mean import IterativeUpdating, IterativeUpdatingAllocated
@@ -16,8 +15,8 @@ from dpsco_core.methods.mean.groups import allocated_groups, clipped_group_means
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, allocation_delta
 from dpsco_core.privacy.allocation import allocate_steps
 from dpsco_core.privacy.mechanisms import AllocatedGaussian
-from dpsco_core.privacy.tradeoff import budget_curve
 from dpsco_core.scenario import Scenario
+from tests.methods.ratio_attack import attack_at_epsilon
 
 POINT = Scenario(methods=("mean.iterative-allocated",), n=2000, d=3)
 TWO = ApproxDP(epsilon=1.0, delta=0.05)
@@ -66,7 +65,7 @@ def test_a_group_is_divided_by_a_public_number() -> None:
 def test_other_budgets_and_printed_noise_are_refused(budget: Any) -> None:
     with pytest.raises(NotApplicable):
         IterativeUpdatingAllocated().plan(replace(POINT.setting, budget=budget))
-    with pytest.raises(NotApplicable, match="none is printed"):
+    with pytest.raises(NotApplicable, match="no paper prints it"):
         IterativeUpdatingAllocated(calibration="paper").plan(POINT.setting)
     noise = AllocatedGaussian(largest_norm=1.0, certificate=allocate_steps(2, 1.0, 0.05))
     with pytest.raises(InvalidInput, match="one row for each of the 2 groups"):
@@ -95,12 +94,5 @@ def test_the_best_attack_on_two_groups_refutes_faults_alone(fault: str) -> None:
             ratios.append(2 * scaled[:, 0])
         else:
             ratios.append(logsumexp(scaled, axis=1) - logsumexp(-scaled, axis=1))
-    attack = measured(
-        budget_curve(TWO),
-        false_alarms=int((ratios[1] > TWO.epsilon).sum()),
-        negatives=runs,
-        misses=int((ratios[0] <= TWO.epsilon).sum()),
-        positives=runs,
-        confidence=0.999,
-    )
+    attack = attack_at_epsilon(ratios[0], ratios[1], TWO)
     assert attack.refutes == (fault != "none")

@@ -1,4 +1,4 @@
-"""The noise that is added, what the ledger says of it, and that neither depends on the data.
+"""The noise that is added, and what the ledger says of it.
 
 Statistical checks have a false-alarm rate of 1e-6 each and fixed seeds.
 """
@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.data import DenseRows
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -24,19 +23,14 @@ from dpsco_core.methods.mean import (
     groups,
 )
 from dpsco_core.methods.mean.iterative import theory_groups
-from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
-from tests.folded import each
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
 from tests.methods.mean.checks import (
-    ADVERSARIAL,
     APPROXIMATE,
     CONCENTRATED,
     PRIVATE,
     PURE,
-    adversarial,
     check_ledger_equals_budget,
     check_noise,
-    check_noise_ignores_the_data,
-    check_plan_ignores_the_data,
     make_setting,
     run,
 )
@@ -152,38 +146,6 @@ def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
     else:
         with pytest.raises(NotApplicable, match="Gaussian noise cannot give pure DP"):
             method.plan(where)
-
-
-@pytest.mark.parametrize("method", VARIANTS, ids=str)
-@pytest.mark.usefixtures("without_the_walk")
-def test_plans_noise_and_ledger_do_not_move_with_the_data(method: Any) -> None:
-    n = records(method)
-    where = make_setting(n, 3)
-    x, other = data(n, 3), 5 + 100 * data(n, 3, seed=1)
-    check_plan_ignores_the_data(method, where, x, other)
-    check_noise_ignores_the_data(method, where, x, other)
-
-
-@each("method", [m() for m in PRIVATE], ids=str)
-@each("d", [1, 2, 5])
-def test_a_release_is_a_function_of_data_and_generator(method: Any, d: int) -> None:
-    where, rows = make_setting(40, d), DenseRows(data(40, d))
-
-    def value(seed: int) -> np.ndarray:
-        rng = np.random.default_rng(seed)
-        return method.release(rows, method.plan(where), Ledger(where.budget), rng).value
-
-    np.testing.assert_array_equal(value(7), value(7))
-    assert not np.any(value(7) == value(8))
-
-
-@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
-def test_broken_records_raise_no_warning_and_leave_a_finite_estimate(method: Any) -> None:
-    for d, pattern in itertools.product((1, 2, 3), ADVERSARIAL):
-        x = data(10, d)
-        x[3] = adversarial(pattern, d)
-        where = make_setting(10, d, budget=ZCDP(rho=5.0))
-        run(method, where, x)
 
 
 def test_printed_noise_below_the_threshold_is_flagged_and_above_it_is_not() -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.data import DenseRows
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -29,7 +28,6 @@ from dpsco_core.methods.mean.base import (
     clip_to_ball,
     median_sensitivity,
 )
-from dpsco_core.privacy import Ledger
 from dpsco_core.statements.kamath import algorithm_3_sensitivity
 from tests.folded import crossed, each
 from tests.methods.mean.checks import (
@@ -255,12 +253,3 @@ def test_a_record_far_out_is_projected_and_not_lost() -> None:
         clipped = safe * weights[:, None]
         np.testing.assert_allclose(clipped[0], [math.sqrt(2), -math.sqrt(2), 0], rtol=1e-14)
         np.testing.assert_array_equal(clipped[1], block[1])
-
-
-@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
-def test_rows_of_another_size_than_the_setting_are_refused(method: Any) -> None:
-    """The noise of n = 1000 would not hide a record among 100."""
-    rows = DenseRows(np.zeros((100, 3)))
-    for where in (make_setting(n=1000, d=3), make_setting(n=100, d=2)):
-        with pytest.raises(InvalidInput, match="of the rows|number of rows"):
-            method.release(rows, method.plan(where), Ledger(where.budget), np.random.default_rng(0))

@@ -16,7 +16,7 @@ from dpsco_core.bounds.user.explicit import phased_sgd_risk
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Box
 from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average
-from dpsco_core.methods.user import chains, phased_sgd, phased_shapes
+from dpsco_core.methods.user import chains, phased_shapes
 from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain
 from dpsco_core.methods.user.chains import Pass, chain_averages, project_rows, records_of
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, group_spread
@@ -241,25 +241,6 @@ def test_without_noise_and_removal_it_is_phased_averaging(
         np.testing.assert_allclose(value, mean, rtol=1e-9, atol=1e-14)
         w = bounded.constraint.project(value)
     np.testing.assert_array_equal(result.value, w)
-
-
-@pytest.mark.parametrize("calibration", ["tight", "paper"])
-def test_noise_has_the_scale_of_the_ledger(calibration: Any) -> None:
-    """Zero items of a linear loss: the first point is noise alone; chi-square at 1e-6."""
-    d, m = 4000, 1
-    n = 2 * printed_count(UserLevel(n=5000, m=m, d=d, epsilon=8.0, delta=1e-6))
-    where = user_setting("linear", n, m, d, BUDGET)
-    given = users("linear", (np.zeros((n * m, d)), np.ones(n * m)), m)
-    given = replace(
-        given, records=replace(given.records, constraint=Box(half_widths=np.full(d, 1e12)))
-    )
-    method = UserPhasedSgd(calibration=calibration)
-    result = method.release(
-        given, method.plan(where), phased_sgd.Ledger(BUDGET), np.random.default_rng(3)
-    )
-    std = method.plan(where).phases[0].filter.release.noise_std
-    total, law = float(np.square(result.iterates[1] / std).sum()), stats.chi2(d)
-    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 
 def test_honest_runs_halt_as_rarely_as_planned() -> None:
@@ -496,13 +477,6 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(filter_plan, "sharp_weights_sensitivity", lambda *args: 1e-3 * sharp(*args))
 
 
-def half_the_noise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "dpsco_core.privacy.mechanisms.tested.add_gaussian_noise",
-        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
-    )
-
-
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         phased_shapes, "_placed", lambda groups, phases: tuple((0, n, step) for n, step in phases)
@@ -518,7 +492,6 @@ def unprojected_end(patch: pytest.MonkeyPatch) -> None:
     [
         (no_clipping, lambda: check_one_user_moves_one_chain("mean", 0.02)),
         (shared_records, lambda: check_one_user_moves_one_chain("mean", 0.02)),
-        (half_the_noise, lambda: test_noise_has_the_scale_of_the_ledger("tight")),
         (overlapping_phases, lambda: test_every_plan_uses_each_user_once(UserPhasedSgd(), "mean")),
         (
             unprojected_end,

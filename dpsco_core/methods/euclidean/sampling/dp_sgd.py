@@ -93,12 +93,7 @@ class MinibatchDescent(DescentMethod):
         require(0 < self.rate < 1, "rate", "above 0 and below 1", self.rate)
 
     def plan(self, setting: Setting) -> DescentPlan:
-        budget = sampled_budget(setting)
-        if self.calibration == "paper":
-            raise NotApplicable(
-                "The paper's theorem leaves its constants open; only the accountant is known.",
-                calibration="tight",
-            )
+        budget = sampled_budget(setting, self.calibration)
         rho, batch = setting.gaussian_rho, self.rate * setting.n
         # The noise energy of a step at C = 1, with all of rho; Poisson samples that hide nothing
         # beyond their size have it exactly, small or few ones more.

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from dpsco_core.base.cards import FELDMAN_SHENFELD_2025, MethodCard
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
@@ -13,15 +12,6 @@ from dpsco_core.methods.mean.base import sampled_budget
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
-
-
-def refuse_printed_noise(calibration: str) -> None:
-    """Raise `NotApplicable` in the paper's calibration: no noise is printed for this sampler."""
-    if calibration == "paper":
-        raise NotApplicable(
-            "Noise for random allocation is found by an accountant, and none is printed.",
-            calibration="tight",
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +64,7 @@ class PrivateSgdAllocated(RecordByRecord):
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
-        sampled_budget(setting)
-        refuse_printed_noise(self.calibration)
+        sampled_budget(setting, self.calibration)
         steps = best_count(setting) if self.steps is None else self.steps
         sgd = PrivateSgd(tuning=self.tuning, sampling="allocated", allocated_steps=steps)
         return sgd.plan(setting)

@@ -92,7 +92,7 @@ class AcceleratedPhases(PhasesPlan):
                 halted = i
                 break
         path.add(self.steps, w)
-        first = self.phases[0]
+        first_phase = self.phases[0]
         stopped = (
             f"The users' gradients were too far apart for the test of phase {halted} of "
             f"{len(self.phases)}: the run ended there, and its result is the last private point.",
@@ -101,11 +101,11 @@ class AcceleratedPhases(PhasesPlan):
             self.losses.diagnostics
             | {
                 "phases": float(len(self.phases)),
-                "filter_radius": first.filter.keep.filter_radius,
-                "score_threshold": first.filter.release.test.threshold,
-                "noise_std": first.noise_std,
-                "regulariser": first.regulariser,
-                "batch_size": float(first.filter.count),
+                "filter_radius": first_phase.filter.keep.filter_radius,
+                "score_threshold": first_phase.filter.release.test.threshold,
+                "noise_std": first_phase.noise_std,
+                "regulariser": first_phase.regulariser,
+                "batch_size": float(first_phase.filter.count),
                 "steps": float(done),
                 "gradient_calls": float(calls),
                 "halted_phase": float(halted),

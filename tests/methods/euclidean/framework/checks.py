@@ -1,7 +1,6 @@
-"""What makes a gradient-descent method private, as checks that tests and mutation tests share.
+"""How far a record moves a step of gradient descent: checks that tests and mutation tests share.
 
-Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6
-and take a fixed seed.
+Every check raises AssertionError on a fault.
 """
 
 from __future__ import annotations
@@ -11,21 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.methods.euclidean import IterativeDescent, StrongCoordinatewiseDescent
 from dpsco_core.methods.steps import Descent
-from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework.helpers import (
-    FALSE_ALARM,
     Array,
     Recorder,
     replaced,
-    run,
-    step_noise,
-    total_rho,
     visiting,
 )
 from tests.methods.mean.checks import ADVERSARIAL, adversarial
@@ -40,85 +33,6 @@ def with_steps(method: Any, steps: int) -> Any:
     if isinstance(method, StrongCoordinatewiseDescent):
         return replace(method, steps=steps)
     return replace(method, descent=Descent(steps=steps, step_size=0.1))
-
-
-def check_ledger(method: Any, where: Setting, sample: Any) -> None:
-    """T entries of the same share; together the budget, or what a paper leaves of it."""
-    try:
-        result, ledger = run(method, where, sample)
-    except BudgetExceeded as error:
-        raise AssertionError("more than the budget") from error
-    steps, rho = int(result.diagnostics["steps"]), total_rho(method, where.budget)
-    strong = isinstance(method, StrongCoordinatewiseDescent)
-    whole = strong and method.calibration == "tight"
-    share = rho if whole else rho / steps
-    for t, entry in enumerate(ledger.entries):
-        assert entry.mechanism == "gaussian"
-        assert math.isclose(entry.rho, share, rel_tol=1e-15)
-        assert entry.part == ((1, t) if strong else None)
-    spent, budget = ledger.spent(), where.budget
-    total = share if strong else rho
-    if isinstance(budget, ZCDP):
-        assert spent == ZCDP(rho=total)
-        return
-    assert isinstance(spent, ApproxDP) and isinstance(budget, ApproxDP)
-    if method.calibration == "tight":
-        assert spent == budget
-    else:  # the papers' conversions are loose
-        assert spent.delta == budget.delta
-        assert spent.epsilon < budget.epsilon
-
-
-def check_noise(method: Any, where: Setting, sample: Any, seed: int = 0) -> None:
-    """Chi-square: 8,000 draws put 5 % too little noise at 6 standard deviations."""
-    one, rng, noise = with_steps(method, 4), np.random.default_rng(seed), np.empty(0)
-    while noise.size < 8000:
-        _, ledger = run(one, where, sample, rng)
-        drawn = [(b - a).ravel() for a, b in zip(ledger.exact, ledger.noisy, strict=True)]
-        noise = np.concatenate([noise, *drawn])
-    scale = step_noise(one, where)
-    assert math.isclose(ledger.entries[0].noise, scale, rel_tol=1e-9), "the ledger's own scale"
-    law, total = stats.chi2(noise.size), float(np.square(noise / scale).sum())
-    chance = 2 * min(law.cdf(total), law.sf(total))
-    assert chance > FALSE_ALARM, f"noise {math.sqrt(total / noise.size):.4f} times the entries'"
-    middle = stats.norm.isf(FALSE_ALARM / 2) / math.sqrt(noise.size)
-    assert abs(float(np.mean(noise / scale))) < middle, "the noise is centred"
-
-
-def noise_of(ledger: Recorder) -> Array:
-    """All the noise of a run in units of its scale, in order."""
-    scales = [entry.noise for entry in ledger.entries]
-    parts = zip(ledger.exact, ledger.noisy, scales, strict=True)
-    return np.concatenate([((b - a) / s).ravel() for a, b, s in parts])
-
-
-def check_noise_is_fresh(method: Any, where: Setting, sample: Any, other: Any) -> None:
-    """A generator adds the same noise to any data; no two steps and no two generators do."""
-    first, same, second = (
-        noise_of(run(method, where, data, seed)[1])
-        for data, seed in ((sample, 1), (other, 1), (sample, 2))
-    )
-    np.testing.assert_allclose(first, same, atol=1e-6)
-    assert not np.any(np.abs(first - second) < 1e-12), "fresh noise for every generator"
-    assert np.diff(np.sort(first)).min(initial=1.0) > 1e-14, "fresh noise for every step"
-
-
-def check_nothing_else_is_read(method: Any, where: Setting, sample: Any, other: Any) -> None:
-    """Where the releases say nothing, the whole result is the same for quite different data.
-
-    So starts, radii, steps, averages and what is reported do not look at a record.
-    """
-    before = method.plan(where)
-    runs = [run(method, where, data, seed=4, blind=True) for data in (sample, other)]
-    (one, first), (two, second) = runs
-    assert first.entries == second.entries
-    assert one.diagnostics == two.diagnostics
-    assert one.notes == two.notes
-    assert method.plan(where) == before
-    np.testing.assert_array_equal(one.value, two.value)
-    np.testing.assert_array_equal(one.iterates, two.iterates)
-    scale = step_noise(method, where)
-    assert math.isclose(first.entries[0].noise, scale, rel_tol=1e-9), "that of the plan"
 
 
 def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: int = 0) -> Recorder:

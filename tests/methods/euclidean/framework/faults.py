@@ -12,10 +12,8 @@ from dpsco_core.data import DenseRows
 from dpsco_core.methods import statistics
 from dpsco_core.methods.descent import DescentMethod
 from dpsco_core.methods.mean import base
-from dpsco_core.privacy.composition import Tally, _share
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.euclidean.framework.helpers import FAMILIES
 from tests.methods.mean import faults
 
 Patch = pytest.MonkeyPatch
@@ -61,37 +59,6 @@ def radius_over_the_length_of_the_row(patch: Patch) -> None:
         return np.where(good[:, None], rows, 0.0), weights
 
     patch.setattr(base, "clip_scaled", careless)
-
-
-def with_plan(patch: Patch, change: Any) -> None:
-    """Run every method with `change(plan)` in place of its plan."""
-    for family in FAMILIES:
-        honest = family.plan
-        patch.setattr(
-            family, "plan", lambda self, where, honest=honest: change(honest(self, where))
-        )
-
-
-def budget_spent_twice(patch: Patch) -> None:
-    with_plan(patch, lambda plan: replace(plan, rho_step=2 * plan.rho_step))
-
-
-def whole_budget_at_every_step(patch: Patch) -> None:
-    """And a ledger that looks away."""
-    with_plan(patch, lambda plan: replace(plan, rho_step=2 * plan.rho))
-    patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
-
-
-def half_the_budget(patch: Patch) -> None:
-    with_plan(patch, lambda plan: replace(plan, rho_step=plan.rho_step / 2))
-
-
-def blocks_are_added_up(patch: Patch) -> None:
-    patch.setattr(Tally, "_growth", lambda self, entry: _share(entry))
-
-
-def blocks_cost_next_to_nothing(patch: Patch) -> None:
-    patch.setattr(Tally, "_growth", lambda self, entry: tuple(x / 100 for x in _share(entry)))
 
 
 def one_block_for_all_steps(patch: Patch) -> None:

@@ -34,7 +34,6 @@ from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 
 Array = NDArray[np.float64]
-FALSE_ALARM = 1e-6
 CONCENTRATED, APPROXIMATE = ZCDP(rho=0.5), ApproxDP(epsilon=1.0, delta=1e-6)
 PURE = PureDP(epsilon=1.0)
 FAMILIES = (
@@ -91,20 +90,13 @@ def problems_for(method: Any) -> tuple[Any, ...]:
 
 @dataclass
 class Recorder(Ledger):
-    """A ledger that remembers every exact statistic and what was released of it.
+    """A ledger that remembers every exact statistic."""
 
-    With `blind`, what is released does not depend on the statistic at all: noise alone.
-    """
-
-    blind: bool = False
     exact: list[Array] = field(default_factory=list)
-    noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
-        given = np.zeros_like(value) if self.blind else value
-        released = super().release(mechanism, given, rng, label=label)
+        released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
-        self.noisy.append(np.array(released))
         return released
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
@@ -114,24 +106,17 @@ class Recorder(Ledger):
                 self.budget,
                 _parent=one._parent,
                 _part=one._part,
-                blind=self.blind,
                 exact=self.exact,
-                noisy=self.noisy,
             )
             for one in super().disjoint(blocks)
         )
 
 
 def run(
-    method: Any,
-    where: Setting,
-    sample: Any,
-    seed: int | np.random.Generator = 0,
-    *,
-    blind: bool = False,
+    method: Any, where: Setting, sample: Any, seed: int | np.random.Generator = 0
 ) -> tuple[Any, Recorder]:
     """Run a method; every step must be one release through the ledger, and the result finite."""
-    ledger = Recorder(where.budget, blind=blind)
+    ledger = Recorder(where.budget)
     result = method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
     assert result.ledger is ledger
     assert len(ledger.entries) == len(ledger.exact) == result.diagnostics["steps"]
@@ -171,14 +156,6 @@ def replaced(sample: Any, i: int, record: Array, target: float = 0.0) -> Any:
     x = sample.points.x.copy()
     x[i] = record
     return replace(sample, points=DenseRows(x))
-
-
-def shifted(sample: Any) -> Any:
-    """Return a sample of the same size with quite different data."""
-    if isinstance(sample, LinearSample):
-        x = 5 - 30 * sample.features.x
-        return replace(sample, features=DenseRows(x), targets=1 - sample.targets)
-    return replace(sample, points=DenseRows(5 - 30 * sample.points.x))
 
 
 def total_rho(method: Any, budget: Budget) -> float:

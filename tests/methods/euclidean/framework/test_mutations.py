@@ -22,21 +22,15 @@ from dpsco_core.methods.euclidean import (
 )
 from tests.methods.euclidean.framework import faults
 from tests.methods.euclidean.framework.checks import (
-    check_ledger,
     check_neighbours,
-    check_noise,
-    check_noise_is_fresh,
-    check_nothing_else_is_read,
     check_worst_neighbours,
     with_steps,
 )
 from tests.methods.euclidean.framework.helpers import (
-    APPROXIMATE,
     CONCENTRATED,
     logistic,
     quadratic,
     replaced,
-    shifted,
     without_the_walk,
 )
 from tests.methods.mean import faults as estimator_faults
@@ -90,28 +84,6 @@ def the_smallest_ball_is_not_left(method: Any) -> None:
     check_neighbours(smallest, where, one, two, np.zeros((1, D)))
 
 
-def noise_is_right(method: Any) -> None:
-    problem = quadratic(400)
-    check_noise(method, *data(problem))
-
-
-def noise_is_fresh(method: Any) -> None:
-    where, sample = data(quadratic(D))
-    check_noise_is_fresh(with_steps(method, 4), where, sample, shifted(sample))
-
-
-def ledger_is_right(method: Any) -> None:
-    problem = quadratic(D)
-    for budget in (CONCENTRATED, APPROXIMATE):
-        check_ledger(with_steps(method, 4), problem.setting(N, budget), data(problem)[1])
-
-
-def nothing_else_is_read(method: Any) -> None:
-    for problem in problems(method):
-        where, sample = data(problem)
-        check_nothing_else_is_read(with_steps(method, 4), where, sample, shifted(sample))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """A patch, the check that must catch it, and the methods in which it can occur."""
@@ -131,25 +103,9 @@ FAULTS = (
         methods=NORM_CLIPPING,
     ),
     Fault(patch=faults.a_step_sees_other_records_too, check=sensitivity_holds),
-    Fault(patch=estimator_faults.no_noise, check=noise_is_right),
-    Fault(patch=estimator_faults.noise_over_root_2, check=noise_is_right),
-    Fault(patch=estimator_faults.noise_5_percent_too_small, check=noise_is_right),
     Fault(patch=estimator_faults.half_the_sensitivity, check=sensitivity_holds),
-    Fault(patch=estimator_faults.half_the_sensitivity, check=noise_is_right),
-    Fault(patch=estimator_faults.noise_reuses_its_seed, check=noise_is_fresh),
-    Fault(patch=estimator_faults.noise_depends_on_the_data, check=noise_is_fresh),
-    Fault(patch=estimator_faults.one_draw_for_all_coordinates, check=noise_is_fresh),
-    Fault(patch=faults.budget_spent_twice, check=ledger_is_right),
-    Fault(patch=faults.whole_budget_at_every_step, check=ledger_is_right),
-    Fault(patch=faults.half_the_budget, check=ledger_is_right),
-    Fault(patch=faults.blocks_are_added_up, check=ledger_is_right, methods=(STRONG,)),
-    Fault(patch=faults.blocks_cost_next_to_nothing, check=ledger_is_right, methods=(STRONG,)),
     Fault(patch=faults.one_block_for_all_steps, check=sensitivity_holds, methods=(STRONG,)),
     Fault(patch=faults.blocks_overlap, check=sensitivity_holds, methods=(STRONG,)),
-    Fault(patch=faults.level_from_the_data, check=nothing_else_is_read),
-    Fault(patch=faults.start_from_the_data, check=nothing_else_is_read),
-    Fault(patch=faults.step_size_from_the_data, check=nothing_else_is_read),
-    Fault(patch=faults.last_step_without_noise, check=nothing_else_is_read),
 )
 CASES = [
     pytest.param(fault, method, id=f"{fault.patch.__name__}-{fault.check.__name__}-{method}")

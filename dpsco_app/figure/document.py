@@ -1,0 +1,252 @@
+"""A document as PDF: headings, paragraphs and tables, set on pages of A4."""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.textpath import TextToPath
+
+from dpsco_app.figure.paper import STYLE
+
+POINTS = 72.0  # in an inch; all lengths below are points
+PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
+MARGIN, FOOT = 50.0, 34.0
+WIDTH = PAGE_WIDTH - 2 * MARGIN
+LEADING = 1.22  # the distance of two lines, in sizes of their type
+GAP = 9.0  # between two columns
+REPEATS = 20  # how often a letter is repeated to measure its width
+NARROWEST = 30.0  # a column that others push together
+FONTS = ("STIXGeneral", "DejaVu Serif", "DejaVu Sans")  # the later for what the first lacks
+CODE_FONTS = ("DejaVu Sans Mono",)
+INK, QUIET, RULE = "#000000", "#555555", "#bbbbbb"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Type:
+    """How words are set."""
+
+    size: float = 9.0
+    colour: str = INK
+    is_bold: bool = False
+    is_code: bool = False
+
+    @property
+    def leading(self) -> float:
+        return LEADING * self.size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paragraph:
+    """A paragraph or a heading; what is `marked` follows its text in a colour."""
+
+    text: str
+    type: Type = Type()
+    marked: str = ""
+    mark_colour: str = INK
+    space: float = 3.0  # above it
+    is_heading: bool = False  # whether what follows stays on its page
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table; its cells are wrapped where they have no room."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    type: Type = Type(size=8.0)
+
+
+Block = Paragraph | Grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """A piece of a page as high as its lines, which no break of pages goes through."""
+
+    height: float
+    pieces: tuple[tuple[float, float, str, Type], ...]  # from the left and the top; the words
+    space: float = 0.0  # above it, but at the top of a page
+    has_rule: bool = False  # a line below it
+    stays: bool = False  # whether the next strip is to stand on the same page
+
+
+def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
+    """Return a document as PDF; `source` stands at the foot of every page.
+
+    The same blocks have the same bytes.
+    """
+    strips = [strip for block in blocks for strip in _strips(block)]
+    pages = _pages(strips)
+    file = io.BytesIO()
+    with (
+        rc_context(STYLE),
+        PdfPages(file, metadata={"Title": title, "CreationDate": None}) as document,
+    ):
+        for number, page in enumerate(pages, start=1):
+            foot = f"{source} · page {number} of {len(pages)}"
+            document.savefig(_page_canvas(page, foot))
+    return file.getvalue()
+
+
+def _strips(block: Block) -> Iterator[Strip]:
+    if isinstance(block, Grid):
+        yield from _rows(block)
+        return
+    kind = block.type
+    lines = wrapped(block.text, WIDTH, kind)
+    for count, line in enumerate(lines):
+        pieces = [(0.0, 0.0, line, kind)]
+        if block.marked and count == len(lines) - 1:
+            start = width_of(f"{line} ", kind)
+            pieces.append((start, 0.0, block.marked, replace(kind, colour=block.mark_colour)))
+        yield Strip(
+            height=kind.leading,
+            pieces=tuple(pieces),
+            space=0.0 if count else block.space,
+            stays=block.is_heading or count == 0 < len(lines) - 1,
+        )
+
+
+def _rows(grid: Grid) -> Iterator[Strip]:
+    """Yield a strip a row; the head stays with the first one."""
+    widths = column_widths([grid.columns, *grid.rows], grid.type)
+    for count, row in enumerate((grid.columns, *grid.rows)):
+        kind = grid.type if count else replace(grid.type, colour=QUIET)
+        pieces, left, depth = [], 0.0, 0.0
+        for text, width in zip(row, widths, strict=True):
+            lines = wrapped(text, width, kind)
+            pieces += [(left, i * kind.leading, line, kind) for i, line in enumerate(lines)]
+            left, depth = left + width + GAP, max(depth, len(lines) * kind.leading)
+        yield Strip(
+            height=depth + 1.5,
+            pieces=tuple(pieces),
+            space=2.0 if count == 0 else 1.5,
+            has_rule=True,
+            stays=count == 0,
+        )
+
+
+def column_widths(rows: Sequence[Sequence[str]], kind: Type) -> tuple[float, ...]:
+    """Return the widths of a table's columns: those that are widest give way to the page."""
+    wanted = [max(width_of(text, kind) for text in column) for column in zip(*rows, strict=True)]
+    room = WIDTH - GAP * (len(wanted) - 1)
+    if sum(wanted) <= room:
+        return tuple(wanted)
+    for cut in range(1, len(wanted) + 1):  # the `cut` widest columns share what the others leave
+        by_width = sorted(wanted)
+        share = (room - sum(by_width[:-cut])) / cut
+        if cut == len(wanted) or share >= by_width[-cut - 1]:
+            break
+    return tuple(min(width, max(share, NARROWEST)) for width in wanted)
+
+
+def wrapped(text: str, width: float, kind: Type) -> tuple[str, ...]:
+    """Return a text in lines no wider than `width`; a longer word is broken anywhere."""
+    lines, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if width_of(longer, kind) <= width:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while width_of(line, kind) > width and len(line) > 1:
+            end = len(line) - 1
+            while end > 1 and width_of(line[:end], kind) > width:
+                end -= 1
+            lines.append(line[:end])
+            line = line[end:]
+    return (*lines, line)
+
+
+def width_of(text: str, kind: Type) -> float:
+    """Return how wide a text is, in points."""
+    properties = _font(kind.is_bold, kind.is_code)
+    return sum(_letter_width(letter, properties) for letter in text) * kind.size / 100
+
+
+@cache
+def _font(is_bold: bool, is_code: bool) -> FontProperties:
+    weight = "bold" if is_bold else "normal"
+    return FontProperties(family=list(CODE_FONTS if is_code else FONTS), weight=weight, size=100)
+
+
+@cache
+def _letter_width(letter: str, properties: FontProperties) -> float:
+    """Return the width of a letter at 100 points, as in a row of equal ones between two others.
+
+    The width of a text ends where its ink does, and a single letter would lack its margins.
+    """
+    measure = TextToPath().get_text_width_height_descent
+    row, _, _ = measure(f"x{letter * REPEATS}x", properties, False)
+    ends, _, _ = measure("xx", properties, False)
+    return float(row - ends) / REPEATS
+
+
+def _pages(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]]:
+    """Return the strips of every page with their distances from its top."""
+    pages: list[list[tuple[float, Strip]]] = [[]]
+    top, end = MARGIN, PAGE_HEIGHT - MARGIN
+    for group in _groups(strips):
+        height = sum(strip.space + strip.height for strip in group)
+        if pages[-1] and top + height > end:
+            pages.append([])
+            top = MARGIN
+        for strip in group:
+            if pages[-1] and top + strip.space + strip.height > end:  # higher than a page
+                pages.append([])
+                top = MARGIN
+            top += strip.space if pages[-1] else 0.0
+            pages[-1].append((top, strip))
+            top += strip.height
+    return pages
+
+
+def _groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
+    """Yield strips that are to stand on one page."""
+    group: list[Strip] = []
+    for strip in strips:
+        group.append(strip)
+        if not strip.stays:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
+    canvas = Canvas(figsize=(PAGE_WIDTH / POINTS, PAGE_HEIGHT / POINTS))
+    for top, strip in page:
+        for left, down, text, kind in strip.pieces:
+            _put(canvas, MARGIN + left, top + down + kind.size, text, kind)
+        if strip.has_rule:
+            height = 1 - (top + strip.height) / PAGE_HEIGHT
+            ends = [MARGIN / PAGE_WIDTH, 1 - MARGIN / PAGE_WIDTH]
+            canvas.add_artist(_rule(ends, height))
+    _put(canvas, MARGIN, PAGE_HEIGHT - FOOT, foot, Type(size=7.5, colour=QUIET))
+    return canvas
+
+
+def _rule(ends: list[float], height: float) -> Line2D:
+    return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
+
+
+def _put(canvas: Canvas, left: float, down: float, text: str, kind: Type) -> None:
+    """Write a line whose letters stand `down` points below the top of the page."""
+    canvas.text(
+        left / PAGE_WIDTH,
+        1 - down / PAGE_HEIGHT,
+        text,
+        color=kind.colour,
+        size=kind.size,
+        family=list(CODE_FONTS if kind.is_code else FONTS),
+        weight="bold" if kind.is_bold else "normal",
+        parse_math=False,
+    )

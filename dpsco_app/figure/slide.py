@@ -1,0 +1,339 @@
+"""A figure as a slide of 16:9, as PDF: its headline, the figure in colour, and where it is from."""
+
+import io
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullLocator
+from matplotlib.typing import RcKeyType
+
+from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair
+from dpsco_app.figure.paper import DASHES, MARKS, thinned
+from dpsco_app.figure.place import Path, border, extended, free_place, level_at, moved_apart
+from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words
+
+WIDTH, HEIGHT = 13.333, 7.5  # inches, as slides of 16:9 have
+LEFT, NAMES = 0.95, 3.5  # inches left of the panels, and right of them for names
+BOTTOM, TOP = 1.35, 1.9  # inches below the panels, and above them
+GAP = 0.35  # inches between two panels
+MARGIN = 0.5  # inches between what is written and the edges of the slide
+HEADLINE, TYPE, SMALL, FACTOR = 26.0, 14.0, 11.0, 17.0  # points
+BOLD = 1.12  # how much wider bold letters are
+LINE = 1.3  # the height of a line, in heights of type
+HEADLINE_LETTERS, SOURCE_LETTERS = 85, 140  # letters of a line at most
+LETTER = 0.62  # the mean width of a letter, in heights of its type
+NAME_LETTERS = 23  # letters of a line of a name
+BESIDE = 20  # points from the chosen value to its factors
+NAME_GAP, LEADER = 34, 28  # points from a panel to its names, and to the ends of leaders
+STYLE: dict[RcKeyType, Any] = {
+    "pdf.fonttype": 42,  # the font is in the file, and its text can be selected
+    "font.family": ["DejaVu Sans"],
+    "font.size": TYPE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Name:
+    """What stands at the right end of a line."""
+
+    end: float
+    name: str
+    note: tuple[str, ...]
+    colour: Pair
+
+
+def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = False) -> bytes:
+    """Return a figure as a PDF file of one slide, the same bytes each time.
+
+    `headline` has a text for each line; `source` says at the foot where the figure is from.
+    """
+    with rc_context(STYLE):
+        canvas = Canvas(figsize=(WIDTH, HEIGHT), facecolor=PAGE[dark])
+        count = len(figure.panels)
+        longest = max((len(text) for _, text in figure.y.ticks), default=0)
+        # The first panel begins where the numbers of its axis end.
+        begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)
+        width = (WIDTH - begin - NAMES - GAP * (count - 1)) / count
+        names = _names(figure)
+        for i, panel in enumerate(figure.panels):
+            left = begin + i * (width + GAP)
+            box = (left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, (HEIGHT - TOP - BOTTOM) / HEIGHT)
+            ax = canvas.add_axes(box)
+            _draw_panel(panel, figure.y, ax, dark=dark, is_first=i == 0, is_alone=count == 1)
+            if i == count - 1:
+                _write_names(names, figure, ax, dark=dark)
+                if figure.ruler is not None:
+                    _draw_ruler(figure.ruler, ax, dark=dark)
+        _write_around(canvas, figure, headline, source, dark=dark)
+        file = io.BytesIO()
+        about = {"Title": " ".join(headline), "Subject": source, "CreationDate": None}
+        FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
+    return file.getvalue()
+
+
+def _write_around(
+    canvas: Canvas, figure: Figure, headline: Sequence[str], source: str, *, dark: bool
+) -> None:
+    """Write the headline above the panels, and the source below them."""
+    lines = [part for text in headline for part in textwrap.wrap(text, HEADLINE_LETTERS)]
+    longest = max([1, *map(len, lines)])
+    size = min(
+        HEADLINE,
+        (WIDTH - 2 * MARGIN) * 72 / (LETTER * longest),
+        2.2 * HEADLINE / max(1, len(lines)),
+    )
+    left, top = MARGIN / WIDTH, 1 - 0.42 / HEIGHT
+    canvas.text(
+        left, top, "\n".join(lines), size=size, weight="bold", color=INK[dark], va="top", ha="left"
+    )
+    canvas.text(
+        left,
+        0.32 / HEIGHT,
+        "\n".join(textwrap.wrap(source, SOURCE_LETTERS)),
+        size=SMALL,
+        color=QUIET[dark],
+        va="bottom",
+    )
+    unit = f" ({figure.y.unit})" if figure.y.unit else ""
+    canvas.text(
+        left,
+        1 - (TOP - (0.12 if not any(panel.title for panel in figure.panels) else 0.4)) / HEIGHT,
+        f"{figure.y.title}{unit}",
+        size=SMALL,
+        color=QUIET[dark],
+        va="bottom",
+    )
+
+
+# -- a panel --------------------------------------------------------------------------------------
+
+
+def _draw_panel(
+    panel: Panel, y: Axis, ax: Any, *, dark: bool, is_first: bool, is_alone: bool
+) -> None:
+    ax.set_facecolor("none")
+    ax.set_xscale("log" if panel.x.log else "linear")
+    ax.set_yscale("log" if y.log else "linear")
+    low, high, log = panel.x.low, panel.x.high, panel.x.log
+    pad = (high / low) ** 0.03 if log else 0.03 * ((high - low) or 1.0)
+    ends = (low / pad, high * pad) if log else (low - pad, high + pad)
+    ax.set_xlim(*ends)
+    ax.set_ylim(y.low, y.high)
+    for area in panel.regions:
+        x, upper = extended(area.x, area.upper, ends, log=log)
+        lower = extended(area.x, area.lower, ends, log=log)[1] if area.lower else [y.low] * len(x)
+        ax.fill_between(x, lower, upper, color=area.look.fill[dark], lw=0, zorder=0)
+        for edge in (upper, lower) if area.lower else (upper,):
+            ax.plot(x, edge, color=area.look.edge[dark], lw=area.edge, zorder=1.5)
+    for line in panel.lines:
+        _draw_line(line, ends, ax, log=log, dark=dark)
+    paths = {line.key: _path(line.x, line.y, y, ax) for line in panel.lines}
+    paths |= {area.key: _path(area.x, area.upper, y, ax) for area in panel.regions}
+    paths = {key: path for key, path in paths.items() if len(path) > 1}
+    for words in panel.words:
+        _write_words(words, paths, ax, dark=dark)
+    for line in panel.lines:
+        if line.label:
+            beside = {"textcoords": "offset points", "xytext": line.away, "size": SMALL}
+            ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **beside)
+    if panel.title:
+        ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
+    _number(ax.xaxis, panel.x if is_alone else thinned(panel.x))
+    _number(ax.yaxis, y)
+    ax.tick_params(colors=QUIET[dark], length=0, pad=6, labelleft=is_first, labelsize=SMALL + 1)
+    ax.grid(visible=True, axis="y", color=QUIET[dark], alpha=0.15, lw=0.8)
+    ax.set_xlabel(panel.x.title.partition(" (")[0], color=QUIET[dark], labelpad=6, size=TYPE - 1)
+    for side in ax.spines.values():
+        side.set_visible(False)
+
+
+def _path(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
+    """Return a curve in points from the corner of its panel."""
+    box = ax.get_position()
+    width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
+    to_share = ax.transData + ax.transAxes.inverted()
+    across = [to_share.transform((a, axis.high))[0] * width for a in x]
+    points = [(a, _share(b, axis) * height) for a, b in zip(across, y, strict=True)]
+    return [point for point in points if all(map(math.isfinite, point))]
+
+
+def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -> None:
+    """Write words where they keep clear of the curves, and below the edge of their region."""
+    box = ax.get_position()
+    panel = box.width * WIDTH * 72, box.height * HEIGHT * 72
+    plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
+    size = SMALL if words.is_small else TYPE - 1
+    is_bold = plain != list(words.lines)
+    letter = size * LETTER * (BOLD if is_bold else 1)
+    extent = max(map(len, plain)) * letter, len(plain) * size * LINE
+    edge = paths.get(words.below)
+
+    def is_inside(place: tuple[float, float, float, float]) -> bool:
+        left, bottom, width, height = place
+        ends = [level_at(edge, a) for a in (left, left + width)] if edge else [math.inf]
+        return bottom >= words.least * panel[1] and bottom + height + 5 < min(ends)
+
+    want = words.want[0] * (panel[0] - extent[0]), words.want[1] * (panel[1] - extent[1])
+    corner = free_place(extent, panel, list(paths.values()), want, is_inside)
+    if corner is None:
+        return
+    paths["\n".join(plain)] = border((*corner, *extent))
+    ax.text(
+        corner[0] / panel[0],
+        corner[1] / panel[1],
+        "\n".join(plain),
+        transform=ax.transAxes,
+        color=words.colour[dark],
+        size=size,
+        weight="bold" if is_bold else "normal",
+        va="bottom",
+        zorder=6,
+    )
+
+
+def _number(axis: Any, values: Axis) -> None:
+    plain = [text.replace("<b>", "").replace("</b>", "") for _, text in values.ticks]
+    axis.set_ticks([value for value, _ in values.ticks], plain)
+    axis.set_minor_locator(NullLocator())
+
+
+def _draw_line(line: Line, ends: tuple[float, float], ax: Any, *, log: bool, dark: bool) -> None:
+    x, y = list(line.x), list(line.y)
+    if line.kind != "measured":
+        x, y = extended(x, y, ends, log=log)
+    colour, is_open = line.colour[dark], line.symbol.endswith("-open")
+    ax.plot(
+        x,
+        y,
+        color=colour,
+        alpha=line.opacity,
+        lw=1.1 * line.width,
+        ls=DASHES[line.dash],
+        marker=MARKS.get(line.symbol.removesuffix("-open"), ""),
+        markersize=line.size,
+        markerfacecolor=PAGE[dark] if is_open else colour,
+        zorder=2 + line.width,
+    )
+    if line.half:
+        bars = [list(line.down or line.half), list(line.half)]
+        ax.errorbar(x, y, yerr=bars, fmt="none", ecolor=colour, elinewidth=1, zorder=2)
+
+
+# -- what the ruler and the ladder say ------------------------------------------------------------
+
+
+def _names(figure: Figure) -> list[_Name]:
+    """Return what stands at the ends of lines: names of the ruler, or rows of the ladder."""
+    if figure.ruler is not None:
+        return [
+            _Name(end=r.end, name=r.name, note=tuple(r.note.splitlines()), colour=r.colour)
+            for r in figure.ruler.rungs
+            if r.name
+        ]
+    return [
+        _Name(
+            end=row.end,
+            name=row.name,
+            note=(", ".join(filter(None, row.values)),),
+            colour=row.colour,
+        )
+        for row in figure.ladder.rows
+    ]
+
+
+def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool) -> None:
+    """Write the names right of the last panel, moved apart, each with a leader to its line.
+
+    Of a ladder, what its numbers are stands above them.
+    """
+    y, ladder = figure.y, figure.ladder
+    height = (HEIGHT - TOP - BOTTOM) * 72  # points
+    rows = sorted((row for row in names if math.isfinite(row.end)), key=lambda row: row.end)
+    called = [textwrap.wrap(row.name, NAME_LETTERS) or [""] for row in rows]
+    sizes = [
+        LINE * (TYPE * len(name) + SMALL * len(row.note)) + 6
+        for name, row in zip(called, rows, strict=True)
+    ]
+    scale = min(1.0, height / max(1.0, sum(sizes)))  # many names are smaller
+    sizes = [scale * size for size in sizes]
+    wanted = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
+    if figure.ruler is None and rows:
+        head = f"{ladder.title}\n{', '.join(ladder.columns)}".strip()
+        above = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+        ax.annotate(head, xytext=(NAME_GAP, 14), size=SMALL, color=QUIET[dark], **above)
+    centres = moved_apart(wanted, sizes, height)
+    for row, name, size, want, centre in zip(rows, called, sizes, wanted, centres, strict=True):
+        colour = row.colour[dark]
+        top = centre + size / 2 - 3 * scale
+        right = {"xy": (1, 0), "xycoords": "axes fraction", "textcoords": "offset points"}
+        look = {"color": colour, "va": "top", "ha": "left", "annotation_clip": False}
+        bold = {"weight": "bold", "size": scale * TYPE}
+        ax.annotate("\n".join(name), xytext=(NAME_GAP, top), **bold, **right, **look)
+        below = (NAME_GAP, top - LINE * TYPE * scale * len(name))
+        ax.annotate("\n".join(row.note), xytext=below, size=scale * SMALL, **right, **look)
+        if row.end >= y.low and (figure.ruler is not None or ladder.leaders):
+            stroke = {"arrowstyle": "-", "color": colour, "alpha": 0.5, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate(
+                "",
+                xy=(1, want / height),
+                xycoords="axes fraction",
+                xytext=(LEADER, centre - want),
+                textcoords="offset points",
+                arrowprops=stroke,
+                annotation_clip=False,
+            )
+
+
+def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
+    """Write the factors beside the chosen value, and above them what they are over."""
+    low, high = ax.get_ylim()
+    y = Axis(title="", low=low, high=high, ticks=())
+    height = (HEIGHT - TOP - BOTTOM) * 72
+    rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
+    if not rungs:
+        return
+    ax.axvline(ruler.x, color=QUIET[dark], lw=0.8, alpha=0.5, zorder=1)
+    wanted = [_share(rung.at, y) * height + 4 for rung in rungs]
+    centres = moved_apart(wanted, [LINE * FACTOR] * len(rungs), height)
+    is_right = ax.transAxes.inverted().transform(ax.transData.transform((ruler.x, low)))[0] < 0.8
+    side = 1 if is_right else -1
+    plate = {"boxstyle": "round,pad=0.1", "fc": PAGE[dark], "ec": "none", "alpha": 0.8}
+    for rung, centre in zip(rungs, centres, strict=True):
+        ax.plot([ruler.x], [rung.at], marker="o", ms=8, color=rung.colour[dark], zorder=8)
+        ax.annotate(
+            rung.text,
+            xy=(ruler.x, rung.at),
+            xytext=(side * BESIDE, centre - _share(rung.at, y) * height),
+            textcoords="offset points",
+            color=rung.colour[dark],
+            size=FACTOR,
+            weight="bold",
+            va="center",
+            ha="left" if is_right else "right",
+            bbox=plate,
+            zorder=9,
+        )
+    ax.annotate(
+        "\n".join(ruler.head),
+        xy=(ruler.x, rungs[-1].at),
+        xytext=(side * BESIDE, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
+        textcoords="offset points",
+        color=INK[dark],
+        size=SMALL,
+        va="bottom",
+        ha="left" if is_right else "right",
+        zorder=9,
+    )
+
+
+def _share(value: float, y: Axis) -> float:
+    """Return the height of a value as a share of the panel."""
+    if not y.log:
+        return (value - y.low) / (y.high - y.low)
+    return math.log(max(value, y.low) / y.low) / math.log(y.high / y.low)

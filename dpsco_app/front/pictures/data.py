@@ -1,0 +1,145 @@
+"""A small picture of the data of a figure: one coordinate of the records, a few of them far out."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_app.figure.colours import FAINT, INK, QUIET
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.pictures.svg import HEIGHT, picture
+from dpsco_app.front.study import Study, chosen_point
+from dpsco_app.front.titles import NO_BREAK, ratio_text
+from dpsco_app.parts.options import number_text
+from dpsco_core.base.arrays import Vector
+from dpsco_core.data.hard import HardInstance
+from dpsco_core.explain.picture import coordinate_sample
+from dpsco_core.scenario import Scenario
+
+MOST_SPIKED = 0.1  # the share of far records from which on the others are no longer "the rest"
+WIDTH, GROUND = 132, HEIGHT - 5.0  # pixels; the height of the axis from above
+NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # where the many records and the far ones stand
+TALL = 33.0  # the tallest bar
+STACK = 7  # dots above one another
+DOT, PITCH = 1.9, 4.6  # the radius of a dot, and what a dot of a stack takes
+BARS = 44  # the bars of a histogram
+LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='11'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FarRecords:
+    """What the records of a hard instance are: a few far out, and the others all alike."""
+
+    count: int  # about so many are far out
+    other_count: int
+    distance: float  # how far out a coordinate is, in its standard deviations
+    is_steady: bool  # whether about as many are far out at every n of the axis
+
+
+def far_records(scenario: Scenario) -> FarRecords | None:
+    """Return what is rare in a hard instance at the chosen point; None where that is no few."""
+    point = scenario.at(chosen_point(scenario))
+    law, count = point.instance.law, _count(point)
+    if not isinstance(law, HardInstance) or not 0.5 <= count <= MOST_SPIKED * point.n:
+        return None
+    grid = scenario.grid if scenario.axis == "n" else ()
+    every = {max(1, round(_count(scenario.at(x)))) for x in grid}
+    rounded = max(1, round(count))
+    return FarRecords(
+        count=rounded,
+        other_count=point.n - rounded,
+        # Of a two-point coordinate with probability q of being far out: 1 / sqrt(q (1 - q)).
+        distance=1 / math.sqrt(law.spike_probability * (1 - law.spike_probability)),
+        is_steady=len(grid) > 1 and every == {rounded},
+    )
+
+
+def _count(point: Scenario) -> float:
+    """Return the expected number of far records; 0 where the data are no hard instance."""
+    law = point.instance.law
+    return law.spike_probability * point.n if isinstance(law, HardInstance) and point.m == 1 else 0
+
+
+def data_html(study: Study, theme: Theme) -> str:
+    """Return the picture of the data with a few words as HTML; empty where there is none."""
+    scenario = study.scenario
+    if study.role == "hardest":
+        far = far_records(scenario)
+        return (
+            ""
+            if far is None
+            else _with_words("Hardest data:", "".join(_spikes(far, theme)), _told(far))
+        )
+    values = coordinate_sample(scenario.at(chosen_point(scenario)))
+    if values is None:
+        return ""
+    times = ratio_text(float(np.abs(values).max() / np.median(np.abs(values))))
+    return _with_words(
+        "One coordinate:",
+        "".join(_histogram(values, theme)),
+        f"the farthest lies {times} times as far as the median.",
+    )
+
+
+def _with_words(name: str, shapes: str, words: str) -> str:
+    size = f"class='strip' width='{WIDTH}' height='{HEIGHT}'"
+    image = picture(f"0 0 {WIDTH} {HEIGHT}", shapes, size)
+    return f"<span class='data'><span class='name'>{name}</span>{image}<span>{words}</span></span>"
+
+
+def _told(far: FarRecords) -> str:
+    """Return what carries the mean, and whether that is so at every n."""
+    records = "record carries" if far.count == 1 else "records carry"
+    where = ", at every n" if far.is_steady else ""
+    return f"about {number_text(far.count)} far {records} the mean{where}."
+
+
+# -- a few records far out ------------------------------------------------------------------------
+
+
+def _spikes(far: FarRecords, theme: Theme) -> Iterator[str]:
+    """Yield the records of a hard instance as a bar and a stack of dots, which are named."""
+    ink, quiet = theme.colour(INK), theme.colour(QUIET)
+    yield _axis(theme)
+    yield f"<rect x='{NEAR_X - 4}' y='{GROUND - TALL}' width='8' height='{TALL}' fill='{ink}'/>"
+    for i in range(min(far.count, 3 * STACK)):
+        column, row = divmod(i, STACK)
+        x, y = FAR_X - PITCH * column, GROUND - DOT - PITCH * row
+        yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{DOT}' fill='{ink}'/>"
+    near = f"{number_text(far.other_count)} alike"
+    away = f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+    columns = math.ceil(min(far.count, 3 * STACK) / STACK)
+    end = FAR_X - PITCH * columns - 1
+    yield f"<text x='{NEAR_X + 8}' y='{GROUND - TALL + 9}' fill='{quiet}' {LETTERS}>{near}</text>"
+    yield (
+        f"<text x='{end:.1f}' y='{GROUND - 5}' text-anchor='end' fill='{quiet}' {LETTERS}>"
+        f"{away}</text>"
+    )
+
+
+def _axis(theme: Theme) -> str:
+    faint = theme.colour(FAINT)
+    return f"<path d='M0 {GROUND}H{WIDTH}' stroke='{faint}'/>"
+
+
+# -- a law that can be drawn ----------------------------------------------------------------------
+
+
+def _histogram(values: Vector, theme: Theme) -> Iterator[str]:
+    """Yield bars, and dots in the place of bars too low to be seen."""
+    ink, reach = theme.colour(INK), float(np.abs(values).max())
+    counts, ends = np.histogram(values, bins=BARS, range=(-reach, reach))
+    yield _axis(theme)
+    for count, left in zip(counts, ends, strict=False):
+        height = TALL * count / counts.max()
+        x = (left / reach + 1) / 2 * WIDTH
+        width = WIDTH / BARS
+        if height >= 2 * DOT:
+            yield (
+                f"<rect x='{x:.1f}' y='{GROUND - height:.1f}' width='{width:.1f}' "
+                f"height='{height:.1f}' fill='{ink}'/>"
+            )
+        elif count:
+            middle = min(max(x + width / 2, DOT), WIDTH - DOT)
+            yield f"<circle cx='{middle:.1f}' cy='{GROUND - DOT:.1f}' r='{DOT}' fill='{ink}'/>"

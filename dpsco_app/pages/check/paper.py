@@ -1,0 +1,72 @@
+"""The referee's report as PDF; `dpsco referee --out report.pdf` runs this in a process."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+
+from dpsco_app.figure.document import QUIET, Block, Grid, Paragraph, Type, document_pdf
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.streams import in_a_sentence, open_streams, whole_file
+from dpsco_core.referee.page import MARKS
+from dpsco_core.referee.report import Check, Report, value_text
+
+INKS = {"bad": "#b42318", "warn": "#8a5a00", "soft": QUIET, "calm": "#1f6f43"}
+SOURCE = "DP-SCO Explorer: a referee's report"
+TITLE, HEAD = Type(size=14.0, is_bold=True), Type(size=10.0, is_bold=True)
+SOFT, CODE = Type(colour=QUIET), Type(size=6.5, is_code=True)
+
+
+def report_pdf(reports: Sequence[Report]) -> bytes:
+    """Return the reports as one PDF."""
+    blocks = [block for report in reports for block in _report_blocks(report)]
+    return document_pdf(blocks, f"{_titles(reports)}: referee's report", SOURCE)
+
+
+def _titles(reports: Sequence[Report]) -> str:
+    return ", ".join(report.title for report in reports)
+
+
+def _report_blocks(report: Report) -> Iterator[Block]:
+    yield _heading(report.title, report.verdict, TITLE, space=14.0)
+    yield Paragraph(text=report.claim)
+    if report.hypotheses:
+        yield Paragraph(text=f"If {'; '.join(report.hypotheses)}.", type=SOFT)
+    for check in report.checks:
+        yield from _check_blocks(check)
+    closing = f"Seed {report.seed}, {report.seconds:g} seconds. No check proves a claim."
+    yield Paragraph(text=closing, type=SOFT, space=8.0)
+
+
+def _check_blocks(check: Check) -> Iterator[Block]:
+    yield _heading(check.name, check.verdict, HEAD, space=9.0)
+    yield Paragraph(text=check.sentence, space=1.0)
+    if check.rows:
+        rows = tuple(tuple(map(value_text, row)) for row in check.rows)
+        yield Grid(columns=check.columns, rows=rows)
+    if check.command:
+        yield Paragraph(text=check.command, type=CODE)
+
+
+def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
+    ink = INKS[MARKS.get(verdict, "calm")]
+    text = f"{name}:"
+    return Paragraph(
+        text=text, type=kind, marked=verdict, mark_colour=ink, space=space, is_heading=True
+    )
+
+
+def main(target: str) -> int:
+    """Write the reports that come as JSON on standard input; return the exit status."""
+    open_streams()
+    reports = [Report.from_dict(values) for values in json.load(sys.stdin)["reports"]]
+    try:
+        with in_a_sentence(target), whole_file(target) as part:
+            part.write_bytes(report_pdf(reports))
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

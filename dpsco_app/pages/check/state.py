@@ -1,0 +1,110 @@
+"""What the controls and the address of Check a claim hold, and the task that they describe."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dpsco_app.session.scenarios import Use
+from dpsco_app.shell.page_state import PageState, PageView, checked
+from dpsco_core.base.errors import require
+from dpsco_core.base.formula import LONGEST
+from dpsco_core.base.parsing import one_of, shorten
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import METHOD_SLUGS, method_card, methods_for
+from dpsco_core.referee.claims import Submission, bound_of_formula
+from dpsco_core.referee.places import base_place
+from dpsco_core.scenario import Scenario
+
+EXAMPLE = "2*sqrt(d/n) + 2*(d/(n*sqrt(rho)))^(1-1/p)"
+SECONDS = (5, 20, 60)
+
+
+def check_length(name: str, value: str) -> None:
+    """Raise `InvalidInput` for a text that is too long; what it says is read where it is used."""
+    require(len(value) <= LONGEST, name, f"at most {LONGEST} characters long", shorten(value))
+
+
+def check_seconds(name: str, value: int) -> None:
+    """Raise `InvalidInput` for a time that is not offered."""
+    require(value in SECONDS, name, f"one of {', '.join(map(str, SECONDS))}", value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class View(PageView):
+    """A claim on the error of a method, as it was typed."""
+
+    # the method whose error is claimed; empty for one that the page chooses
+    method: str = checked("", one_of, ("", *METHOD_SLUGS))
+    claim: str = checked(EXAMPLE, check_length)  # a formula
+    hypotheses: str = checked("", check_length)  # conditions between formulas, separated by ;
+    rate: bool = False  # whether the formula hides a constant
+    seconds: int = checked(SECONDS[0], check_seconds)  # for all checks together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim that can be checked: what is said, and the scenario whose settings are varied."""
+
+    method: str
+    formula: str
+    hypotheses: tuple[str, ...]
+    is_rate: bool
+    base: Scenario
+
+    @property
+    def bound(self) -> Bound:
+        return bound_of_claim(self)
+
+    @property
+    def submission(self) -> Submission:
+        is_private = method_card(self.method).privacy != "none"
+        methods = (self.method,) if is_private else ()
+        return Submission(methods=methods, bounds=(self.bound,), inequalities=())
+
+
+@lru_cache(maxsize=100)
+def bound_of_claim(claim: Claim) -> Bound:
+    """Return the bound that a claim is; raises `InvalidInput` in one sentence."""
+    return bound_of_formula(
+        claim.formula,
+        claim.method,
+        claim.base.problem,
+        conditions=claim.hypotheses,
+        constant="rate" if claim.is_rate else "explicit",
+    )
+
+
+def offered_methods(scenario: Scenario) -> tuple[str, ...]:
+    """Return the methods that the scenario's problem has, for one item per user or several."""
+    return methods_for(scenario.problem, scenario.level)
+
+
+def with_method(view: View, scenario: Scenario) -> View:
+    """Return the view with a method of the scenario's problem: its own, or one that is chosen."""
+    offered = offered_methods(scenario)
+    if view.method in offered:
+        return view
+    chosen = (m for m in (*scenario.methods, *offered) if m in offered)
+    private = (m for m in chosen if method_card(m).privacy != "none")
+    return replace(view, method=next(private, offered[0]))
+
+
+def claim_of(view: View, scenario: Scenario) -> Claim:
+    """Return what is claimed; raises `InvalidInput` in one sentence if it cannot be read."""
+    point = replace(scenario, methods=(view.method,), axis=None, grid=(), trials=Scenario().trials)
+    claim = Claim(
+        method=view.method,
+        formula=view.claim.strip(),
+        hypotheses=tuple(part.strip() for part in view.hypotheses.split(";") if part.strip()),
+        is_rate=view.rate,
+        base=base_place(view.method, point),
+    )
+    bound_of_claim(claim)
+    return claim
+
+
+STATE = PageState(
+    name="check",
+    default=View(),
+    fit_view=with_method,
+    use=Use(unused_fields=("methods", "axis", "grid", "trials")),
+)

@@ -1,0 +1,146 @@
+"""What Check a claim says: its answer in one sentence, and the library's sentences on screen."""
+
+import math
+import re
+from functools import lru_cache
+
+from dpsco_app.pages.check.state import Claim, View
+from dpsco_app.parts.options import in_print, number_text, rounded, unmarked
+from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.refusals import on_screen
+from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, method_card
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.referee.report import Judgement, Report
+from dpsco_core.referee.rivals import ROUNDING, check_optimality, class_setting, rival
+
+QUESTION = "Does a claimed bound hold?"
+LETTERS = (
+    "Letters: n, d, m, p (or k), epsilon, delta, rho, D, q, L, kappa, width, G\\_2, G\\_p, M; "
+    "functions sqrt, log, exp, min, max. An example that works: "
+)
+ABOUT_HYPOTHESES = (
+    "The claim is tried where all of these hold. Separate several by ;. A claim up to a constant "
+    "factor is refuted by no run, but contradicted if the constant that it needs keeps growing."
+)
+MEANING = """
+- n, d, m: records (or users), dimension, items per user; p, or k: the order of the bounded moment.
+- ε or epsilon, δ or delta: the privacy budget. ρ or rho: the budget of Gaussian noise, in zCDP.
+- D: the diameter of the public set in its norm; q: the exponent of that norm; width: the Gaussian
+  width of the set.
+- L: the Lipschitz constant of every record's loss; κ or kappa: the condition number.
+- G_2 and G_p: roots of the moments of a record's Lipschitz constant, of order 2 and p. M: the root
+  of the p-th moment of a gradient in its worst direction.
+"""
+ABOUT = (
+    "The claim is that the mean error of the method is at most the formula, for all data of its "
+    "class. It is compared with proven lower bounds at sizes up to n = 10⁸, and the method runs on "
+    "every law, hard instance and set, at extremes of n, d, p and the budget. No check can prove a "
+    "claim: it is refuted, contradicted or not. The command line also checks algorithms and "
+    "inequalities of your own, in a Python file."
+)
+# Where a trial was made: a law, a set but for the ball, and fields with their values.
+PLACE = re.compile(r"\b([a-z][\w-]*)(?: ([a-z][\w-]*))?((?: [nmdpερ]=[\d.e+-]+)+ offset=[\d.e+-]+)")
+# The answer by verdict, of a report that has no answer of its own.
+HEADLINES: dict[Judgement, str] = {
+    "refuted": "Refuted: the claim is false as it stands",
+    "contradicts": "Contradicted: the claim would fail if this went on",
+    "too few trials": "Not refuted, but some checks had too little time",
+    "not refuted": "Not refuted: no counter-example was found",
+    "consistent with": "Not refuted: no counter-example was found",
+    "for information": "Nothing about this claim could be tested here",
+    "not checked": "Nothing about this claim could be tested here",
+}
+
+
+def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
+    """Return the answer of a report, and a sentence of the check that decided it."""
+    if privacy is not None and privacy.verdict == "refuted" != report.verdict:
+        return "Its privacy is refuted", screen_words(privacy.checks[0].sentence)
+    gravest = next(check for check in report.checks if check.verdict == report.verdict)
+    is_without_run = report.verdict == "refuted" and gravest.name.startswith("Against")
+    if is_without_run:
+        return "Refuted without a run: it is below a proven lower bound", screen_words(
+            gravest.sentence
+        )
+    return HEADLINES[report.verdict], f"{gravest.name}: {screen_words(gravest.sentence)}"
+
+
+def at_a_glance(claim: Claim) -> tuple[str, str]:
+    """Return what is known of a claim at the scenario of the visit without running anything."""
+    bound, base = claim.bound, claim.base
+    setting = class_setting(base)
+    failures = bound.failures(setting)
+    if failures:
+        return "At your scenario the claim says nothing", screen_words(failures[0])
+    number = bound.value(setting)
+    if not 0 <= number < math.inf:
+        text = "undefined" if math.isnan(number) else number_text(number)
+        return "At your scenario the claim is no error", f"The formula is {text} there."
+    nearest, distances = rival(bound, base), check_optimality(bound, base)
+    ask = "Press Check to try it at many settings."
+    value = rounded(number)
+    if nearest is not None and nearest.excess("upper") > 1 + ROUNDING:
+        limit = f"{bound_name(nearest.slug)} is {rounded(nearest.value)} here"
+        if claim.is_rate:
+            least = f"at least {rounded(nearest.excess('upper'))}"
+            return f"The hidden constant must be {least} at your scenario", f"{limit}. {ask}"
+        text = f"The claim is {value}, and the lower bound {limit}."
+        return "Refuted at your scenario: it is below a proven lower bound", f"{text} {ask}"
+    parts = [f"{rounded(float(ratio))} times the {what}" for what, _, ratio, _ in distances.rows]
+    if not parts:
+        return f"At your scenario the claim is {value}", f"No proven bound is comparable. {ask}"
+    return f"At your scenario the claim is {' and '.join(parts)}", f"It is {value}. {ask}"
+
+
+def screen_words(text: str) -> str:
+    """Return a sentence of the referee with the names of methods, bounds, laws and sets.
+
+    Examples
+    --------
+    >>> screen_words("At student-t lq n=1000 d=5 p=3 ε=1 offset=1 it holds.")
+    'At Student t, ℓq ball, n = 1,000, d = 5, p = 3, ε = 1, offset = 1 it holds.'
+    >>> screen_words("It is above lower.mean.fano-cdp.")
+    "It is above CDP Fano, paper's packing."
+    """
+    for slug in bound_slugs():
+        if slug in text:
+            text = text.replace(slug, bound_name(slug))
+    return on_screen(PLACE.sub(_place, text))
+
+
+def _place(match: re.Match[str]) -> str:
+    """Return the place of a trial as a list of names and values."""
+    law, body, fields = match.groups()
+    names = [law_names().get(law, law), *([geometry_name(body)] if body in GEOMETRIES else [])]
+    pairs = (field.split("=") for field in fields.split())
+    values = [f"{name}={number_text(float(value))}" for name, value in pairs]
+    return ", ".join([*names, *values])
+
+
+@lru_cache(maxsize=1)
+def law_names() -> dict[str, str]:
+    return {law.card.slug: law.card.name for law in DISTRIBUTIONS}
+
+
+@lru_cache(maxsize=1)
+def bound_slugs() -> tuple[str, ...]:
+    """Return the slugs of all bounds; one that another one begins with comes after it."""
+    return tuple(sorted((b.card.slug for b in BOUNDS), key=len, reverse=True))
+
+
+def bound_name(slug: str) -> str:
+    return next(b.card.name for b in BOUNDS if b.card.slug == slug)
+
+
+def options_line(view: View) -> str:
+    """Return the label of what stands in the menu beside the claim."""
+    hypotheses = f" · if {unmarked(view.hypotheses)}" if view.hypotheses.strip() else ""
+    return f"**{view.seconds} s**{hypotheses}{' · up to a constant' if view.rate else ''}"
+
+
+def claim_line(claim: Claim) -> str:
+    """Return the claim as one line of plain symbols."""
+    conditions = f", if {' and '.join(claim.hypotheses)}" if claim.hypotheses else ""
+    constant = ", up to a hidden constant" if claim.is_rate else ""
+    name = method_card(claim.method).name
+    return f"{name}: mean error ≤ {in_print(claim.formula + conditions)}{constant}"

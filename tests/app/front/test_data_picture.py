@@ -1,0 +1,92 @@
+"""The picture of the data is of these data, and the words beside it hold along the axis."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.pictures.data import BARS, MOST_SPIKED, data_html, far_records
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_app.parts.presets import FIRST
+from dpsco_core.data.hard import HardInstance
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+GRID = (1000, 10_000)
+HARDEST = replace(FIRST.scenario, trials=2, grid=GRID)
+TEXTBOOK = Scenario(p=2, axis="n", grid=GRID)
+
+
+def drawing(html: str) -> str:
+    (code,) = re.findall(r"base64,([^']+)'", html)
+    return base64.b64decode(code).decode()
+
+
+def whole(scenario: Scenario) -> Study:
+    return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+
+
+def test_the_far_records_of_the_picture_are_those_of_the_instance() -> None:
+    far = far_records(HARDEST)
+    point = HARDEST.at(10_000)
+    law = point.instance.law
+    assert far is not None and isinstance(law, HardInstance)
+    rows = law.draw(np.random.default_rng(0)).sample(400_000, np.random.default_rng(1)).x
+    is_far = np.any(rows != 0, axis=1)
+    # Standard deviation of the count: sqrt(290) of about 290, so six of them are a third.
+    assert is_far.mean() * point.n == pytest.approx(far.count, rel=0.4)
+    assert far.count + far.other_count == point.n
+    distance = np.abs(rows[is_far]).max() / np.sqrt(law.moment(2))
+    assert far.distance == pytest.approx(distance, rel=1e-9)
+    html = data_html(Study(scenario=HARDEST, role="hardest"), Theme())
+    assert drawing(html).count("<circle") == far.count
+    assert f"{far.other_count:,} alike" in drawing(html)
+    assert f"about {far.count} far records carry the mean, at every n." in html
+
+
+def test_every_n_is_said_only_where_as_many_records_are_far_at_each() -> None:
+    far = far_records(HARDEST)
+    assert far is not None and far.is_steady
+    along_d = far_records(replace(HARDEST, axis="d", grid=(5, 20)))
+    assert along_d is not None and not along_d.is_steady
+    alone = far_records(replace(HARDEST, axis=None, grid=()))
+    assert alone is not None and not alone.is_steady
+    uneven = far_records(replace(HARDEST, epsilon=0.3, n=10_000, grid=(60, 10_000)))
+    assert uneven is None or not uneven.is_steady
+
+
+def test_where_far_records_are_no_few_there_is_no_picture_of_them() -> None:
+    many = replace(HARDEST, epsilon=0.02, axis=None, grid=(), n=500)
+    law = many.instance.law
+    assert isinstance(law, HardInstance) and law.spike_probability > MOST_SPIKED
+    assert far_records(many) is None
+    assert data_html(Study(scenario=many, role="hardest"), Theme()) == ""
+    assert far_records(TEXTBOOK) is None
+
+
+def test_a_heavy_tail_is_drawn_with_lonely_dots_far_out_and_a_light_one_as_a_bell() -> None:
+    heavy = data_html(Study(scenario=TEXTBOOK), Theme())
+    light = data_html(Study(scenario=replace(TEXTBOOK, distribution="gaussian")), Theme())
+    bars = [drawing(html).count("<rect") for html in (heavy, light)]
+    assert bars[0] < BARS / 4 < BARS / 2 < bars[1]
+    assert drawing(heavy).count("<circle") > 3
+    times = [float(re.findall(r"lies ([\d.]+) times", html)[0]) for html in (heavy, light)]
+    assert times[0] > 20 and 4 < times[1] < 8
+    assert data_html(Study(scenario=replace(TEXTBOOK, m=10)), Theme()) == ""
+
+
+def test_the_axis_says_why_the_ratio_stays_where_it_does() -> None:
+    titles = {}
+    for p in (2.0, 10.0):
+        panel = front_figure([whole(replace(HARDEST, p=p))], View()).panels[0]
+        titles[p] = panel.x.title
+    assert "again only about 7 far ones, farther out, so the ratio stays" in titles[2.0]
+    assert "stay the hardest" in titles[10.0] and "ratio" not in titles[10.0]
+    assert all(title.startswith("Records n (drag the dot") for title in titles.values())

@@ -1,0 +1,80 @@
+"""The slide is one page of 16:9 with its font in the file, of the same values as the figure."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.figure.slide import slide
+from dpsco_app.figure.values import Figure
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_app.pages.first_screen import has_slide
+from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.presets import FIRST
+from dpsco_core.runs.study import study
+from tests.app.results import SWEEP, run
+
+HEADLINE = ("Privacy costs 3.4 times the error.", "No private algorithm can promise less.")
+SOURCE = "n = 10,000, seed 7"
+
+
+@pytest.fixture(scope="module")
+def nested() -> Figure:
+    scenario = replace(FIRST.scenario, trials=2, grid=(1000, 10_000))
+    whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+    return front_figure([whole], View())
+
+
+def letters(pdf: bytes) -> str:
+    """Return the letters that are written onto the page, without those outside of ASCII."""
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+    texts = []
+    for stream in streams:
+        try:
+            texts.append(zlib.decompress(stream).decode("latin-1"))
+        except zlib.error:  # a font's own data
+            continue
+    shown = re.findall(r"\(((?:[^()\\]|\\.)*)\)", "".join(texts), re.DOTALL)
+    return "".join(shown).replace("\\", "").replace("\0", "")
+
+
+def test_a_slide_is_one_page_of_16_to_9_with_its_fonts_in_it(nested: Figure) -> None:
+    made = slide(nested, HEADLINE, SOURCE)
+    assert made.startswith(b"%PDF") and made == slide(nested, HEADLINE, SOURCE)
+    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", made)
+    width, height = map(float, box)
+    assert width / height == pytest.approx(16 / 9, rel=1e-3)
+    fonts = re.findall(rb"/BaseFont /([\w-]+)", made)
+    assert fonts and made.count(b"/FontFile2") >= len(set(fonts)) > 1
+
+
+def test_a_slide_says_the_headline_the_names_the_factors_and_the_source(nested: Figure) -> None:
+    said = letters(slide(nested, HEADLINE, SOURCE))
+    assert nested.ruler is not None
+    names = [rung.name for rung in nested.ruler.rungs]
+    factors = [rung.text.removeprefix("×") for rung in nested.ruler.rungs if rung.text]
+    assert len(names) > 3 and len(factors) > 3
+    for words in (*HEADLINE, *names, *factors, SOURCE, nested.y.title):
+        assert words.replace(" ", "") in said.replace(" ", ""), words
+
+
+def test_two_panels_and_a_dark_page_are_slides_too(nested: Figure) -> None:
+    hard = hardest(SWEEP)
+    assert hard is not None
+    studies = [
+        Study(scenario=SWEEP, outcomes=run(SWEEP).outcomes),
+        Study(scenario=hard, outcomes=run(hard).outcomes, role="hardest"),
+    ]
+    two = front_figure(studies, View())
+    said = letters(slide(two, ("Two panels",), SOURCE)).replace(" ", "")
+    for panel in two.panels:
+        assert panel.title.replace(" ", "") in said
+    for row in two.ladder.rows:
+        assert row.name.replace(" ", "") in said
+    assert slide(nested, HEADLINE, SOURCE, dark=True) != slide(nested, HEADLINE, SOURCE)
+    assert has_slide(two) and not has_slide(replace(two, square=True))

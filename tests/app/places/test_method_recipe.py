@@ -1,0 +1,53 @@
+"""A method's page says of its recipe what the command line says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.pages.methods.recipe import CHOSEN
+from dpsco_core.cli.tables.recipe import print_recipe
+from dpsco_core.explain.methods.guide import nearest
+from dpsco_core.explain.recipe.recipe import Recipe, recipe
+from dpsco_core.explain.recipe.rows import COLUMNS, MULTIPLIER, recipe_rows
+from dpsco_core.scenario import Scenario
+from tests.app.pages import texts
+from tests.app.places.test_one_run import open_at
+
+
+def shown_recipe(slug: str, **query: str) -> tuple[str, Recipe]:
+    """Return the texts of the method's page, and the recipe there."""
+    point = replace(nearest(Scenario.from_query(query), slug), methods=(slug,), axis=None, grid=())
+    return texts(open_at("methods", method=slug, **query)), recipe(replace(point, trials=1), slug)
+
+
+def test_the_page_and_the_command_line_have_the_same_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown, expected = shown_recipe("sco.dp-sgd", problem="quadratic", n="1000", d="4", p="4")
+    print_recipe(expected)
+    printed = " ".join(capsys.readouterr().out.split())
+    rows = recipe_rows(expected)
+    assert "averaged points" in {row.name for row in rows}
+    for row in rows:
+        value = row.text("{:.4g}".format)
+        assert f"- {row.name}: **{value}**" in shown and f"{row.name} {value}" in printed
+    assert MULTIPLIER in shown and MULTIPLIER in printed
+    titles = " | ".join(column.title for column in COLUMNS if column.title != "Noise")
+    assert f"| {titles} |" in shown
+
+
+def test_noise_on_no_sum_is_said_without_a_multiplier() -> None:
+    query = {"problem": "logistic", "n": "500", "d": "2", "p": "4"}
+    shown, expected = shown_recipe("sco.objective-perturbation", **query)
+    assert "| Release | Times | Noise | Noise over sensitivity | Budget |" in shown
+    for release in expected.releases:
+        row = " | ".join(f"{value:.4g}" for value in (release.noise, release.over_sensitivity))
+        assert f"| {release.label} | 1 | {row} | {100 * release.share:.3g} % |" in shown
+    assert MULTIPLIER not in shown
+
+
+def test_a_radius_that_the_run_chooses_is_marked() -> None:
+    shown, expected = shown_recipe("mean.adaptive", n="1000", p="4")
+    assert f"{expected.clips['clip_radius']:.4g}{CHOSEN}" in shown

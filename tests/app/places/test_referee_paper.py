@@ -1,0 +1,107 @@
+"""The referee's report as PDF: all of its words, in the page's width, the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsco_app.figure import document
+from dpsco_app.figure.document import (
+    GAP,
+    MARGIN,
+    PAGE_HEIGHT,
+    WIDTH,
+    Type,
+    column_widths,
+    width_of,
+    wrapped,
+)
+from dpsco_app.pages.check.paper import report_pdf
+from dpsco_core.referee.report import Check, Report
+
+LONG = "a claim of many words about the mean error ≤ ε·ρ " * 9
+CODE = "dpsco run --method mean.clipped --n 100 " * 6
+
+
+def report(*, rows: int = 4) -> Report:
+    check = Check(
+        name="Measured over claimed",
+        verdict="refuted",
+        sentence=LONG,
+        columns=("setting", "claim", "ratio"),
+        rows=tuple((f"student-t n={i} {LONG}", 0.25, math.inf) for i in range(rows)),
+        command=CODE,
+    )
+    return Report(
+        title="claim", claim=LONG, hypotheses=("n >= 10*d",), checks=(check,), seed=3, seconds=5
+    )
+
+
+def pages_of(content: bytes) -> int:
+    (count,) = re.findall(rb"/Count (\d+)", content)
+    return int(count)
+
+
+def test_a_report_is_one_page_and_a_long_one_goes_on() -> None:
+    content = report_pdf([report()])
+    assert content.startswith(b"%PDF") and content == report_pdf([report()])
+    assert pages_of(content) == 1 < pages_of(report_pdf([report(rows=60)]))
+
+
+def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[float, float, str, Type]] = []
+    put = document._put
+
+    def record(canvas: object, left: float, down: float, text: str, kind: Type) -> None:
+        drawn.append((left, down, text, kind))
+        put(canvas, left, down, text, kind)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(document, "_put", record)
+    report_pdf([report(rows=60)])
+    feet = [text for _, _, text, _ in drawn if "page" in text]
+    assert len(feet) > 2 and feet[-1].endswith(f"page {len(feet)} of {len(feet)}")
+    lines = [line for line in drawn if line[2] not in feet]
+    assert all(left >= MARGIN for left, _, _, _ in lines)
+    assert all(left + width_of(text, kind) <= MARGIN + WIDTH + 1 for left, _, text, kind in lines)
+    assert all(MARGIN < down <= PAGE_HEIGHT - MARGIN for _, down, _, _ in lines)
+    words = " ".join(text for _, _, text, _ in lines).split()
+    assert words.count("claim:") == 1 and words.count("refuted") == 2
+    assert words.count("student-t") == 60 and words.count("0.25") == 60 == words.count("-")
+    assert " ".join(LONG.split()) in " ".join(words) and words.count("dpsco") == 6
+
+
+def test_the_widest_columns_of_a_table_give_way_to_the_page() -> None:
+    kind = Type()
+    widths = column_widths([("setting", "claim", "by"), (LONG, "0.25", LONG)], kind)
+    assert sum(widths) + 2 * GAP == pytest.approx(WIDTH)
+    assert widths[1] == width_of("claim", kind) < widths[0] == widths[2]
+    assert column_widths([("a", "b")], kind) == (width_of("a", kind), width_of("b", kind))
+
+
+def test_a_word_that_is_wider_than_its_column_is_broken_anywhere() -> None:
+    kind = Type()
+    lines = wrapped("x" * 99, 100.0, kind)
+    assert "".join(lines) == "x" * 99 and len(lines) > 2
+    assert all(width_of(line, kind) <= 100.0 for line in lines)
+
+
+def test_a_report_survives_json_but_for_what_is_not_finite() -> None:
+    values = json.loads(json.dumps(report().to_dict(), allow_nan=False))
+    restored = Report.from_dict(values)
+    assert restored.to_dict() == report().to_dict() and restored.verdict == "refuted"
+    assert math.isnan(float(restored.checks[0].rows[0][2]))
+
+
+def test_a_file_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
+    target = tmp_path / "missing" / "report.pdf"
+    command = [sys.executable, "-m", "dpsco_app.pages.check.paper", str(target)]
+    text = json.dumps({"reports": [report().to_dict()]})
+    finished = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert finished.returncode == 2 and "cannot be written" in finished.stderr
+    assert finished.stderr.count("\n") == 1

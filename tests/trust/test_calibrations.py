@@ -1,0 +1,139 @@
+"""Every calibration and tuning of a private method passes the checks that its default passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.audit.stages import neighbours
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.catalogue import make_method
+from dpsco_core.privacy import Ledger
+from tests.methods.euclidean.framework import faults as descent_faults
+from tests.methods.mean import faults as mean_faults
+from tests.trust import checks
+from tests.trust.cases import PRIVATE, Case, case
+from tests.trust.tape import Tape
+
+COMBINATIONS = tuple(product(("tight", "paper"), ("practical", "theory")))
+DIMENSIONS = 3  # One draw for all of them would be found out.
+DRAWS = 240  # So many degrees of freedom find out noise over root 2 too.
+MOST_CHANGES = 3  # A setting is changed so often, as refusals ask for it.
+
+
+def combinations(slug: str) -> Iterator[Case]:
+    """Yield the small run of a method in every calibration and tuning in which it runs.
+
+    A refusal may ask for other sizes, which it gets, or say that the combination does not exist.
+    """
+    place = case(slug)
+    for calibration, tuning in COMBINATIONS:
+        made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
+        fields = type(place.method).stage.small.fields
+        planned = follow(replace(place, method=replace(made, **fields)))
+        if planned is not None:
+            yield planned
+
+
+def follow(place: Case) -> Case | None:
+    """Return the case where its method has a plan; None where it wants to be another method."""
+    for _ in range(MOST_CHANGES):
+        try:
+            place.plan()
+        except NotApplicable as refusal:
+            changes = dict(refusal.changes)
+            if not changes or {"calibration", "tuning"} & changes.keys():
+                return None
+            place = replace(place, point=replace(place.point, **changes))
+        else:
+            return place
+    return None
+
+
+def check(place: Case) -> None:
+    """Sensitivity, noise and ledger are as claimed, and nothing is read past the ledger.
+
+    Printed noise may be more than is needed, and the papers' conversions are loose.
+    """
+    wide = replace(place, point=replace(place.point, d=DIMENSIONS))
+    checks.check_sensitivity(place)
+    checks.check_noise(wide, DRAWS)
+    checks.check_noise_is_fresh(place)
+    checks.check_plan_is_fixed(place)
+    noise = wide.play(wide.crowd(0)).noise()
+    assert np.diff(np.sort(noise)).min(initial=1.0) > 1e-12, "fresh noise for every coordinate"
+    tape: Tape = place.play(place.crowd(0))
+    is_tight = place.method.calibration == "tight"
+    checks.check_spent(checks.booked(tape), place.point.budget, whole=is_tight)
+    checks.check_books(tape)
+    if is_tight:
+        assert tape.result.ledger.flaws == (), "the tight calibration is proven private"
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_every_calibration_and_tuning_that_runs_passes_the_checks(slug: str) -> None:
+    runs = 0
+    for place in combinations(slug):
+        check(place)
+        runs += 1
+    assert runs > 0
+
+
+# Every fault, and those that `mutants.py` leaves to larger runs, in one calibration alone.
+FINER = (
+    ("mean.clipped", mean_faults.half_the_sensitivity),
+    ("mean.clipped", mean_faults.noise_over_root_2),
+    ("mean.clipped", mean_faults.noise_depends_on_the_data),
+    ("mean.clipped", mean_faults.one_draw_for_all_coordinates),
+    ("mean.clipped", mean_faults.level_from_the_data),
+    ("sco.clipped", descent_faults.level_from_the_data),
+    ("sco.clipped", descent_faults.start_from_the_data),
+    ("sco.clipped", descent_faults.step_size_from_the_data),
+    ("sco.clipped", descent_faults.last_step_without_noise),
+)
+
+
+@pytest.mark.parametrize(
+    ("slug", "fault"), FINER, ids=[f"{slug}-{fault.__name__}" for slug, fault in FINER]
+)
+def test_a_fault_of_the_printed_calibration_alone_is_caught(
+    slug: str, fault: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = next(c for c in type(case(slug).method).__mro__ if "release" in vars(c))
+    honest: Any = family.release  # type: ignore[attr-defined]
+
+    def release(method: Any, *given: Any) -> Any:
+        if method.calibration == "tight":
+            return honest(method, *given)
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(family, "release", honest)
+            fault(inner)
+            return method.release(*given)
+
+    monkeypatch.setattr(family, "release", release)
+    for place in combinations(slug):
+        if place.method.calibration == "tight":
+            check(place)
+            continue
+        with pytest.raises(AssertionError):
+            check(place)
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_data_of_another_size_than_the_plan_are_refused_before_anything_is_released(
+    slug: str,
+) -> None:
+    """The noise of n = 1000 would not hide a record among 100."""
+    place = case(slug)
+    point, plan = place.point, place.plan()
+    for size in ({"n": 2 * point.n}, {"n": point.n + 1}, {"d": point.d + 1}):
+        data = neighbours(replace(point, **size)).data  # type: ignore[arg-type]
+        ledger = Ledger(point.setting.budget)
+        with pytest.raises(InvalidInput, match=rf"\b{next(iter(size))} must be the "):
+            place.method.release(data, plan, ledger, np.random.default_rng(0))
+        assert ledger.entries == ()
