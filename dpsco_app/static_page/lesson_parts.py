@@ -1,4 +1,4 @@
-"""What stands around the figure of a lesson on the page without a server, as HTML."""
+"""The parts around the figure of a lesson on the page without a server, as HTML."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def choices(lesson: Lesson, answer: Answer | None) -> str:
 
 
 def verdict(run: Answered) -> str:
-    """Return what the run says of the prediction, as HTML."""
+    """Return the verdict on the prediction, as HTML."""
     kind = "close" if run.verdict.close else "missed"
     return (
         f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
@@ -79,7 +79,7 @@ def verdict(run: Answered) -> str:
 
 
 def reason(lesson: Lesson, follower: str) -> str:
-    """Return why a lesson came out as it did, and the way to the next step, as HTML."""
+    """Return the explanation of a lesson's result and the button to the next step, as HTML."""
     return (
         f"<p><b>Why.</b> {prose(lesson.words.explanation)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"

@@ -35,7 +35,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
 FIGURE = "learn_figure"  # names the place of the figure, for the handle in it
-# Beside its text a figure has less room than on a page of its own.
+# A figure beside the text has less room than one that fills the page.
 SIDE = replace(WIDE, width=780, height=HEIGHT, left=58, top=TOP)
 PHONE = replace(COMPACT, left=54)
 SIDE_WIDTH = 560  # pixels; a narrower place gets the figures for phones
@@ -43,7 +43,7 @@ VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
 
 
 class Results(LessonResults, Protocol):
-    """The results of cells and parts, by whoever keeps them."""
+    """The results of cells and parts, which an implementation stores."""
 
     def has(self, item: Cell | Part) -> bool:
         """Whether a cell or a part has been run."""
@@ -53,7 +53,7 @@ class Results(LessonResults, Protocol):
 
 
 class KeptResults:
-    """What has run since the page was opened."""
+    """The results since the page was opened."""
 
     def __init__(self) -> None:
         self._outcomes: dict[Cell, Outcome] = {}
@@ -148,7 +148,7 @@ class Lessons:
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:
-        """Run for so long, one cell at least; return whether there is more."""
+        """Run cells for some seconds, at least one; return whether there are more."""
         deadline = time.monotonic() + seconds
         while self.todo:
             self.results.run(self.todo.pop(0))
@@ -173,7 +173,7 @@ class Lessons:
         return urlencode(query, safe=",:")
 
     def _measured(self, lesson: Lesson, *, is_before: bool) -> LessonEvidence | None:
-        """Return what a lesson has measured, or shows before; None while cells are missing."""
+        """Return the evidence of a lesson or of its preview; None while cells are missing."""
         if not all(map(self.results.has, work(lesson, is_preview=is_before))):
             return None
         return measure(lesson, self.results, is_preview=is_before)
