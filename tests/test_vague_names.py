@@ -88,7 +88,7 @@ LIMITS: dict[str, float] = {
     "tests/deploy": 4.4,
     "tests/explain": 0.3,
     "tests/geometry": 0.0,
-    "tests/methods": 10.0,
+    "tests/methods": 9.9,
     "tests/privacy": 0.7,
     "tests/problems": 0.5,
     "tests/referee": 0.2,

@@ -21,11 +21,13 @@ from dpsco_app.lessons.findings import (
     worst_of_a_hundred,
 )
 from dpsco_app.lessons.lessons import Lesson
+from dpsco_app.lessons.odds import COLOUR, plane_of_errors
 from dpsco_app.lessons.plane import candidates
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin, upright
+from dpsco_core.audit.attacker import MISSED
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import lessons as core
 from dpsco_core.explain.budgets import guess_ceiling
@@ -39,6 +41,7 @@ SERIES: dict[str, tuple[str, Pair]] = {
     core.RIGHT: ("Right guesses", METHODS["violet"]),
     core.ADDED: ("ε added up", METHODS["grey"]),
     core.SUMMED: ("ρ added up", METHODS["violet"]),
+    MISSED: ("Missed members", COLOUR),
     **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
 UNSEEN = (core.CUT, core.EXACT)  # not drawn: they only stand in sentences
@@ -63,6 +66,8 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, has_run: bo
         return [guesses(evidence.rows if has_run else (), title), densities()]
     if lesson.experiment == "packing":
         return [candidates(evidence.rows, title, has_run=has_run)]
+    if lesson.experiment == "attacker":
+        return [plane_of_errors(evidence, title, has_run=has_run)]
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.odds import missed_members
 from dpsco_app.lessons.plane import candidate_place
 from dpsco_app.lessons.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
+from dpsco_core.audit.attacker import MISSED
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.fano import by_hand
@@ -375,6 +377,17 @@ LESSONS: tuple[Lesson, ...] = (
         lands=SUMMED,
         preview_methods=(ADDED,),
         further_pages=(("privacy", "The page Privacy"),),
+    ),
+    Lesson(
+        slug="attacker",
+        scenario=replace(DEFAULT.scenario, trials=5),
+        experiment="attacker",
+        find=missed_members,
+        numbers=tuple(range(101)),
+        unit=" %",
+        height=lambda _, number: number,
+        lands=MISSED,
+        further_pages=(("privacy", "The page Privacy: the same curve with an audit"),),
     ),
 )
 SLUGS = tuple(lesson.slug for lesson in LESSONS)

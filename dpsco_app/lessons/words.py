@@ -35,7 +35,7 @@ DOORS = {
     "learn": (
         "Lessons",
         "Can you predict what privacy costs?",
-        "Fourteen short steps. In each, predict first, then run: the numbers are measured on "
+        "Fifteen short steps. In each, predict first, then run: the numbers are measured on "
         "synthetic data while you watch.",
     ),
 }
@@ -242,6 +242,22 @@ WORDS: dict[str, LessonWords] = {
         explanation="What a spy learns from one release is partly luck, and the luck of many "
         "cancels: it grows like √k, as a random walk does. Adding an ε for each takes every step "
         "as one in the worst direction. ρ is half the variance of a step, and variances add. So "
-        "the methods here divide a ρ among their steps. That was the path: go on with **Explore**.",
+        "the methods here divide a ρ among their steps.",
+    ),
+    "attacker": LessonWords(
+        title="One curve, four numbers",
+        text="What does ε = 1 mean for one person? A hundred people answer yes or no, and the "
+        "share of yes is published with Gaussian noise that is (1, 10⁻⁶)-DP. A spy knows all "
+        "answers but one: it is that of a **member**, who says yes, or of somebody else, who says "
+        "no. The spy accuses where the share is high, and sets the threshold so that one of 100 "
+        "others is accused.",
+        question="At ε = 1 the spy accuses 1 of 100 others. Which share of the members is missed?",
+        preview_title="Blind guessing: who accuses few others misses nearly all members",
+        explanation="An attacker errs in two ways, and can only trade one error for the other. For "
+        "every share x of false alarms there is a least share f(x) of misses: the **trade-off "
+        "curve**. It holds all that a mechanism gives away. ε and δ are one of its tangents, "
+        "$f(x)\\ge1-\\delta-e^\\varepsilon x$; of Gaussian noise it is "
+        "$f(x)=\\Phi(\\Phi^{-1}(1-x)-\\mu),\\ \\mu=\\sqrt{2\\rho}$. So ε, δ, ρ and μ are four "
+        "readings of one curve. That was the path: go on with **Explore**.",
     ),
 }

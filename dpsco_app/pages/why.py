@@ -50,6 +50,6 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
             link_to(EXPLORE, label, query)
         link_to("private-mean", TO_PICTURE)
         link_to("lower-bounds", "How one proves what nobody can beat")
-        link_to("learn", "Learn: fourteen steps, each with a prediction")
+        link_to("learn", "Learn: fifteen steps, each with a prediction")
     draw_scroll_file(TITLE, scroll_story, WHY)
     st.caption(setting())

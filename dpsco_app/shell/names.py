@@ -22,8 +22,8 @@ VIEWS = (
         "who-wins": "Who wins",
     },
     {LEARN: "Lessons", WHY: "A story in five minutes"},
-    {"bounds": "The papers' tables", "check": "Check a claim"},
     {"methods": "Which one when", "errata": "Errata"},
     {"geometry": "Sets and noise", "users": "Users"},
+    {"bounds": "The papers' tables", "check": "Check a claim"},
 )
 PLACES = MENU | {slug: name for views in VIEWS for slug, name in views.items()} | MENU

@@ -4,6 +4,7 @@ import argparse
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import whole
 from dpsco_core.cli.tools import (
     add_command,
     number,
@@ -16,7 +17,6 @@ from dpsco_core.cli.tools import (
 from dpsco_core.explain.budgets import (
     Composed,
     Point,
-    allocated,
     batched,
     composed,
     conversions,
@@ -30,6 +30,8 @@ from dpsco_core.explain.recipe.noise import (
     epsilon_of,
     noise_for,
 )
+from dpsco_core.privacy.allocated_passes import MOST_PASSES, allocate_passes
+from dpsco_core.privacy.allocation import MOST_STEPS, allocate_steps
 from dpsco_core.privacy.poisson import DIRECTIONS, Neighbours
 from dpsco_core.privacy.tradeoff import odds
 from dpsco_core.results.report import plain
@@ -41,11 +43,13 @@ FLAGS = {
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
+    "passes": "with steps: draw them anew in so many passes over the records",
     "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
 
+PASS_POINTS = 16  # a finer grid for several passes: nobody waits for a plan here
 REPLACED = "neighbours replace one record"
 # What the numbers of each section are for.
 STATED = {
@@ -54,7 +58,7 @@ STATED = {
     "shuffling": f"{REPLACED}; records in a secret random order; amplification by shuffling",
     "subsampling": f"{REPLACED}; one secret batch without replacement; the exact mixture",
     "batches": f"{REPLACED}; a secret batch for each release; moments of Gaussian noise",
-    "allocation": f"{REPLACED}; each record at one secret step; random allocation",
+    "allocation": f"{REPLACED}; each record at one secret step of a pass; random allocation",
 }
 
 
@@ -167,7 +171,10 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
                     "delta": point.delta,
                 }
     if inputs["steps"] is not None:
-        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]))
+        passes = 1 if inputs["passes"] is None else read_whole("passes", inputs["passes"])
+        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]), passes)
+    elif inputs["passes"] is not None:
+        raise InvalidInput("steps must be given with passes, got steps=none.")
     return numbers
 
 
@@ -198,18 +205,27 @@ def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Pric
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
 
 
-def _allocation(point: Point, steps: int) -> dict[str, Any]:
+def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
     """Return the noise of steps on randomly allocated records."""
     if point.kind != "approx":
         raise InvalidInput(
             "budget must be an (epsilon, delta) one for random allocation, "
             f"got budget={point.kind}."
         )
-    noise = allocated(steps, point.epsilon, point.delta)
+    whole("steps", steps, 1, MOST_STEPS)
+    whole("passes", passes, 1, MOST_PASSES)
+    certificate = (
+        allocate_steps(steps, point.epsilon, point.delta)
+        if passes == 1
+        else allocate_passes(steps, passes, point.epsilon, point.delta, PASS_POINTS)
+    )
+    noise = certificate.noise_multiplier
+    # Replacing a record moves a sum by twice the largest norm of what one adds.
     return {
         "steps": steps,
-        "noise_multiplier": noise.noise_multiplier,
-        "noise_over_norm": noise.noise_over_norm,
+        **({"passes": passes} if passes > 1 else {}),
+        "noise_multiplier": noise / 2,
+        "noise_over_norm": noise,
     }
 
 

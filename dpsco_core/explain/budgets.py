@@ -13,7 +13,6 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, real, whole
-from dpsco_core.privacy.allocation import MOST_STEPS, allocate_steps
 from dpsco_core.privacy.amplification import Route, amplify
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
@@ -336,34 +335,6 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
         )
     allowed.append(Shuffled(name="steps", rho=shuffle_steps(records, epsilon, delta).rho_step))
     return tuple(allowed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Allocated:
-    """The noise of steps to which records are allocated at random."""
-
-    steps: int
-    noise_over_norm: float  # on a sum, over the largest norm of what one record adds to it
-
-    @property
-    def noise_multiplier(self) -> float:
-        """The noise over the sensitivity of a sum, which is twice that norm."""
-        return self.noise_over_norm / 2
-
-
-def allocated(steps: int, epsilon: float, delta: float) -> Allocated:
-    """Return the noise with which `steps` steps on randomly allocated records are private.
-
-    All of them together are then (epsilon, delta)-DP; see `allocate_steps`.
-
-    Examples
-    --------
-    >>> round(allocated(100, 1.0, 1e-6).noise_multiplier, 3)
-    0.501
-    """
-    whole("steps", steps, 1, MOST_STEPS)
-    certificate = allocate_steps(steps, epsilon, delta)
-    return Allocated(steps=steps, noise_over_norm=certificate.noise_multiplier)
 
 
 def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP:

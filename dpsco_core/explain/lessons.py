@@ -1,4 +1,4 @@
-r"""Six small experiments of the page Learn that no scenario holds.
+r"""Seven small experiments of the page Learn that no scenario holds.
 
 ``tails``: the largest of n records of a Gaussian and of a Student t of the same variance.
 ``neighbours``: how often the best guess from one private output is right about one record.
@@ -8,6 +8,7 @@ three parts whose squares add up to its mean square (`error_parts`).
 the lengths of the records (theory/adaptive-methods.md, 1.1).
 ``budgets``: what many releases cost together if epsilons are added, and if rhos are.
 ``packing``: which of four candidates made the data behind a private average (`fano.by_hand`).
+``attacker``: how many members an attacker misses who accuses one of 100 others (`attacker`).
 
 An experiment is a sequence of parts, each seeded on its own, as a study is one of cells. Privacy
 noise goes through a ledger here as everywhere.
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from dpsco_core.audit import attacker
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import SEED_MAX
@@ -47,7 +49,7 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-Experiment = Literal["tails", "neighbours", "radius", "look", "budgets", "packing"]
+Experiment = Literal["tails", "neighbours", "radius", "look", "budgets", "packing", "attacker"]
 EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)
 TRIALS: dict[Experiment, int] = {
     "tails": 30,
@@ -56,6 +58,7 @@ TRIALS: dict[Experiment, int] = {
     "look": 20,
     "budgets": 1,
     "packing": 40,
+    "attacker": 40,
 }
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # sizes of the running maximum
@@ -342,6 +345,7 @@ RUNS = {
     "look": _look,
     "budgets": _budgets,
     "packing": by_hand.play,
+    "attacker": attacker.play,
 }
 # Where a prediction is read: the last x of the figure.
 LAST_POINTS: dict[Experiment, float] = {
@@ -351,4 +355,5 @@ LAST_POINTS: dict[Experiment, float] = {
     "look": RADII_SHOWN[-1],
     "budgets": RELEASES[-1],
     "packing": by_hand.SIGNS,
+    "attacker": attacker.FALSE_ALARMS,
 }

@@ -273,6 +273,10 @@ class DeepPointOfGroups(Statistic):
         """Return what draws the groups, see `deep_point`; None: groups of equal size."""
         return None
 
+    def scale(self, n: int) -> float:
+        """Return what multiplies the released means of the groups of n rows."""
+        return 1.0
+
     def search(self, d: int, noise_std: float) -> Search:
         """Return the search for the point that suits the noise."""
         length = self.walk or practical_length(self.bound, d, noise_std)
@@ -326,6 +330,7 @@ class NoisyDeepPoint:
             rng,
             label=groups.label,
             split=groups.split_by(),
+            scale=groups.scale(rows.n),
         )
         return into_ball(point, groups.bound)
 

@@ -48,16 +48,17 @@ TINY = 1e-15  # where delta is far below anything that is asked for
 class AllocatedSteps:
     """A certified sequence: `steps` steps to which records are allocated at random.
 
-    Make one with `allocate_steps`, never by hand.
+    Make one with `allocate_steps` or `allocate_passes`, never by hand.
     """
 
-    steps: int  # number T of steps
+    steps: int  # number T of steps of a pass
     # standard deviation of the noise on a sum over the largest norm of one record's contribution;
     # neighbours move a sum by up to twice that norm
     noise_multiplier: float
     # the guarantee of the whole sequence
     epsilon: float
     delta: float
+    passes: int = 1  # in each of which a record takes one step, drawn anew
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
         """Return what a ledger records of steps of `size` coordinates each."""
@@ -67,8 +68,8 @@ class AllocatedSteps:
         entry = approximate_entry(
             "allocated gaussian", label, 2 * largest_norm, noise_std, size, cost
         )
-        # A replaced record stays in its step: one of the sums moves.
-        return replace(entry, disjoint_blocks=self.steps)
+        # A replaced record stays in its step: one of the sums of a pass moves.
+        return replace(entry, disjoint_blocks=self.steps, releases=self.passes)
 
 
 def allocation_delta(

@@ -344,7 +344,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
         expect(page.get_by_role("group", name=name)).to_be_in_viewport(ratio=1)
     for element in (
         page.get_by_role("combobox", name="Estimate"),
-        page.get_by_role("combobox", name="Geometry"),
+        page.get_by_role("combobox", name="Data"),
         page.get_by_test_id("stSidebar").get_by_role("button", name="Algorithms"),
         page.get_by_role("button", name="The sliders"),
         headline(page),

@@ -75,6 +75,7 @@ SENSITIVITY: dict[str, Formula] = {
     "sco.cwme-strong": lambda run, point: coordinates({**run, "disjoint": run["steps"]}, point),
     "sco.clipped": clipped,
     "sco.iterative": a_group,
+    "sco.iterative-allocated": a_group,
     "sco.private-sgd": one_gradient,
     "sco.ftrl": an_encoding,
     "sco.automatic": clipped,

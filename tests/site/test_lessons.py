@@ -62,7 +62,7 @@ def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
     expect(tab.locator("svg.prediction")).to_contain_text("measured: ")
     expect(tab.locator("#lesson-head h1")).to_have_text("1. What is a heavy tail?")
     assert f"answers=heavy-tails:{lesson.numbers[answer]:g}" in tab.url
-    expect(tab.locator("#score")).to_contain_text("1 of 14")
+    expect(tab.locator("#score")).to_contain_text("1 of 15")
     axe(tab)
 
 

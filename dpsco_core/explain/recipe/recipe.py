@@ -373,7 +373,10 @@ def _sampling(spendings: Sequence[Spending], is_of_users: bool, is_once: bool) -
     people = "users" if is_of_users else "records"
     if any(spending.mechanism == "poisson gaussian" for spending in spendings):
         return f"a secret Poisson sample at every step: each of the {people} by itself"
-    if any(spending.mechanism == "allocated gaussian" for spending in spendings):
+    allocated = [s for s in spendings if s.mechanism == "allocated gaussian"]
+    if any(spending.releases > 1 for spending in allocated):
+        return f"at every step a group for each of the {people}, drawn by itself and kept secret"
+    if allocated:
         return f"one step (or group) for each of the {people}, drawn by itself and kept secret"
     if any(spending.mechanism in SHUFFLED for spending in spendings):
         return f"{people} in a secret random order, each at one step"

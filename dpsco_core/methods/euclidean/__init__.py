@@ -21,6 +21,7 @@ from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sampling.dp_sgd import MinibatchDescent
+from dpsco_core.methods.euclidean.sampling.iterative_allocated import IterativeDescentAllocated
 from dpsco_core.methods.euclidean.sampling.one_random_step import PrivateSgdAllocated
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
@@ -48,6 +49,7 @@ EUCLIDEAN_OPTIMISERS: tuple[type[Method], ...] = (
     FreshBatches,
     MinibatchDescent,
     PrivateSgdAllocated,
+    IterativeDescentAllocated,
 )
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "Erm",
     "FreshBatches",
     "IterativeDescent",
+    "IterativeDescentAllocated",
     "MinibatchDescent",
     "NoisyGradientDescent",
     "ObjectivePerturbation",

@@ -40,15 +40,17 @@ def deep_point(
     *,
     label: str,
     split: Split | None = None,
+    scale: float = 1.0,
 ) -> Vector:
     """Release the clipped means of secret groups, and return a point deep among them, (d,).
 
     `split` draws the group of every record from n, k and a generator; `secret_groups` if None.
+    `scale` multiplies what was released; see `allocated_scale`.
     """
     group = (secret_groups if split is None else split)(rows.n, groups, rng)  # step 1
     means = clipped_group_means(rows, group, groups, radius)  # step 2
     noisy = ledger.release(noise, means, rng, label=label)  # step 3
-    return walk_to_centre(noisy, search.left_out, search.steps, rng)  # steps 4, 5
+    return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)  # steps 4, 5
 
 
 def left_out(groups: int, quantile: float) -> int:
@@ -75,6 +77,15 @@ def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[n
     How many records a group has is random, and secret as well.
     """
     return rng.integers(groups, size=n, dtype=np.int32)
+
+
+def allocated_scale(n: int, groups: int) -> float:
+    """Return by what the sums of `allocated_groups` over n // groups are too long, inverted.
+
+    A group has n / groups records on average: where that is not whole, the sums, and with them the
+    estimate, would be longer than the mean.
+    """
+    return groups * (n // groups) / n
 
 
 def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:

@@ -9,7 +9,7 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import check_count, check_level, check_parts, sampled_budget
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.mean.groups import Split as GroupSplit
-from dpsco_core.methods.mean.groups import allocated_groups
+from dpsco_core.methods.mean.groups import allocated_groups, allocated_scale
 from dpsco_core.methods.mean.iterative import (
     COST,
     HEURISTIC,
@@ -36,6 +36,9 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
 
     def split_by(self) -> GroupSplit:
         return allocated_groups
+
+    def scale(self, n: int) -> float:
+        return allocated_scale(n, self.groups)
 
     def noise(self, n: int, d: int, rho: float) -> AllocatedGaussian:
         return AllocatedGaussian(

@@ -243,18 +243,30 @@ class SampledGaussianSteps:
             self.certificate.entry(size=self.size, largest_norm=self.largest_norm, label=label),
         )
 
+    @property
+    def steps(self) -> int:
+        """How many sums are released."""
+        return self.certificate.steps
+
     def open(self) -> Steps:
         """Return the noise of the steps."""
-        return Steps(steps=self.certificate.steps, size=self.size, noise_std=self.noise_std)
+        return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedGaussianSteps(SampledGaussianSteps):
-    """Steps where each record enters one of them, at random and in secret: `allocate_steps`."""
+    """Steps where each record enters one of them, or one a pass, at random and in secret.
+
+    See `allocate_steps` and `allocate_passes`.
+    """
 
     label: ClassVar[str] = "steps on randomly allocated records"
 
     certificate: AllocatedSteps
+
+    @property
+    def steps(self) -> int:
+        return self.certificate.steps * self.certificate.passes
 
 
 @dataclass(frozen=True, kw_only=True)

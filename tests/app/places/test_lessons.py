@@ -64,6 +64,28 @@ def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
     assert not any(one.spots for one in LESSONS if one is not lesson)
 
 
+def test_what_no_attack_reaches_is_drawn_after_the_run_alone_and_the_measured_point_above_it() -> (
+    None
+):
+    lesson = BY_SLUG["attacker"]
+    evidence = measure(lesson)
+    for has_run in (False, True):
+        (figure,) = figures(lesson, evidence, "", has_run=has_run)
+        panel = figure.panels[0]
+        assert bool(panel.regions) == has_run and len(panel.lines) == 1 + has_run
+        assert figure.y.low == 0 and figure.y.high == 100, "every prediction is in sight"
+        assert panel.x.low < lesson.place(evidence, 50)[0] == 1 < panel.x.high
+    (region,) = panel.regions
+    edge = np.interp(1.0, region.x, region.upper)
+    assert edge == pytest.approx(98.1675, abs=1e-2)
+    finding = lesson.find(evidence)
+    assert finding.answer == pytest.approx(panel.lines[-1].y[0])
+    text = finding.text.replace("**", "")
+    for reading in ("ε = 1 at δ = ", "ρ = 0.028", "μ = 0.237", "98.2 %", "promise 97.3 %", "9.4 p"):
+        assert reading in text
+    assert not judge(lesson, 37, finding).close and judge(lesson, 98, finding).close
+
+
 def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
     """Return points with these means, which are the medians and quantiles too."""
     return tuple(
@@ -383,7 +405,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
 
 
 def test_every_word_belongs_to_a_lesson() -> None:
-    assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 14
+    assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 15
 
 
 def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algorithm() -> None:

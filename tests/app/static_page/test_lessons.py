@@ -76,7 +76,7 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
     assert verdict.replace("**", "") in answered["verdict"].replace("<b>", "").replace("</b>", "")
     follower = STEPS[STEPS.index(slug) + 1]
     assert "Why." in answered["reason"] and f"data-step='{follower}'" in answered["reason"]
-    assert answered["predicted"] == 1 and answered["done"] and "1 of 14" in answered["score"]
+    assert answered["predicted"] == 1 and answered["done"] and "1 of 15" in answered["score"]
     if lesson.numbers:
         assert answered["handle"]["measured"] and answered["handle"]["trials"]
 
@@ -165,9 +165,9 @@ def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short:
         count_drawn += 1
     assert count_drawn == count_own < lessons.all
     screen = lessons.screen(WIDE)
-    assert "You predicted" in screen["verdict"] and "1 of 14" in screen["score"]
+    assert "You predicted" in screen["verdict"] and "1 of 15" in screen["score"]
     assert not screen["done"] and not lessons.due()  # nothing new until the others are there
-    assert "2 of 14" in finish(lessons)["score"] and lessons.due()
+    assert "2 of 15" in finish(lessons)["score"] and lessons.due()
 
 
 def test_an_address_opens_the_same_state_here_and_in_the_dashboard(short: None) -> None:
@@ -197,7 +197,7 @@ def test_the_doors_of_the_dashboard_are_the_first_lesson_here() -> None:
 @pytest.mark.parametrize(
     ("act", "sentence"),
     [
-        (lambda one: one.go("luck"), "lesson must be a number from 1 to 14"),
+        (lambda one: one.go("luck"), "lesson must be a number from 1 to 15"),
         (lambda one: one.run("luck", 0), "lesson must be the name of a lesson"),
         (lambda one: one.run("clipping", 3), "answer must be a number from 0 to 2, got answer=3."),
         (lambda one: one.say("x" * 301), "sentence must be at most 300 letters long"),
@@ -225,7 +225,7 @@ def test_what_is_handed_in_is_the_report_with_the_sentence(short: None) -> None:
     lessons.say("Noise <b>hides</b> one record")
     lessons.go(HAND_IN)
     screen = finish(lessons)
-    assert "1 of 14 lessons answered" in screen["head"] and screen["figures"] == []
+    assert "1 of 15 lessons answered" in screen["head"] and screen["figures"] == []
     assert screen["report"].count("Noise &lt;b&gt;hides&lt;/b&gt; one record") == 2
     assert "4. Clipping" in screen["report"] and "6. Error" not in screen["report"]
 

@@ -147,6 +147,15 @@ def test_the_sampling_is_that_of_the_run(slug: str, words: str) -> None:
     assert result.batch is not None and (result.batch < LOGISTIC.n) == ("all records" not in words)
 
 
+def test_groups_that_are_drawn_anew_at_every_step_are_said_to_be() -> None:
+    result = recipe(LOGISTIC, "sco.iterative-allocated")
+    words = "at every step a group for each of the records, drawn by itself and kept secret"
+    assert result.sampling == words
+    [release] = result.releases
+    assert result.batch == LOGISTIC.n and release.batch == LOGISTIC.n // 8
+    assert release.noise_multiplier == pytest.approx(release.on_sum / release.length)
+
+
 def test_recipes_are_those_of_the_private_methods_without_the_axis() -> None:
     swept = Scenario(**SMALL, methods=("mean.sample", "mean.clipped"), axis="n", grid=(100, 200))
     [result] = recipes(swept)

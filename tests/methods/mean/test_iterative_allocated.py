@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.mean import IterativeUpdating, IterativeUpdatingAllocated
+from dpsco_core.methods.mean import IterativeUpdating, IterativeUpdatingAllocated, groups
 from dpsco_core.methods.mean.groups import allocated_groups, clipped_group_means
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, allocation_delta
 from dpsco_core.privacy.allocation import allocate_steps
@@ -59,6 +59,18 @@ def test_a_group_is_divided_by_a_public_number() -> None:
         rows = clipped_group_means(DenseRows(x), np.array(group, dtype=np.int32), 2, 1.0)
         moves.add(float(rows[0, 0]))
     assert moves == {0.25}
+
+
+def test_the_average_of_the_groups_is_as_long_as_the_mean_where_they_cannot_be_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """15 records in 8 groups: sums over 15 // 8 = 1 are 15/8 times as long."""
+    monkeypatch.setattr(groups, "walk_to_centre", lambda noisy, *_: noisy.mean(axis=0))
+    method = IterativeUpdatingAllocated(groups=8, radius=1.0)
+    setting = replace(POINT, n=15, d=1, epsilon=1e6).setting
+    rows, ledger = DenseRows(np.full((15, 1), 0.4)), Ledger(setting.budget)
+    released = method.release(rows, method.plan(setting), ledger, np.random.default_rng(1))
+    assert released.value[0] == pytest.approx(0.4, abs=0.01)
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=0.5), PureDP(epsilon=1.0)])

@@ -1,0 +1,128 @@
+"""The lesson on an attacker's errors: the figure of the trade-off curve, and what was found."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dpsco_app.figure.axes import linear_axis
+from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, average
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, thin
+from dpsco_core.audit import attacker
+from dpsco_core.privacy.tradeoff import gaussian_curve
+
+COLOUR = METHODS["violet"]
+SHARES = np.geomspace(0.1, 100, 91)  # false alarms in percent
+FEWEST = float(SHARES[0])
+
+
+def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> Figure:
+    """Return false alarms against misses: blind guessing; after the run what no attack reaches."""
+    shares, place = SHARES.tolist(), attacker.FALSE_ALARMS
+    curve = attacker.least_misses(SHARES).tolist()
+    blind = thin("", shares, (100 - SHARES).tolist())
+    rows = [
+        LadderRow(
+            key="blind",
+            name="Accusing blindly",
+            colour=QUIET,
+            values=[f"{100 - place:g} %"],
+            end=62.0,
+        )
+    ]
+    regions, lines, words = [], [], []
+    if has_run:
+        missed = average(evidence.points, attacker.MISSED)
+        accused = average(evidence.points, attacker.ACCUSED)
+        lines.append(
+            Line(
+                key=attacker.MISSED,
+                name="Measured",
+                x=[max(accused, FEWEST)],
+                y=[missed],
+                colour=COLOUR,
+                symbol="circle",
+                size=11,
+                width=0,
+                hover=[f"measured: {accused:.2g} % false alarms, {missed:.1f} % misses"],
+            )
+        )
+        regions.append(
+            Region(
+                key="limit",
+                name="impossible",
+                x=shares,
+                upper=curve,
+                look=IMPOSSIBLE,
+                hover=[
+                    f"{x:.2g} % false alarms: at least {y:.4g} % misses"
+                    for x, y in zip(shares, curve, strict=True)
+                ],
+            )
+        )
+        words.append(
+            Words(
+                lines=["no attack gets here"],
+                colour=IMPOSSIBLE.ink,
+                want=(0.05, 0.1),
+                below="limit",
+            )
+        )
+        rows.append(ladder_row(lines[0], f"{missed:.1f} %", 42.0))
+        rows.append(
+            LadderRow(
+                key="limit",
+                name="No attack below",
+                colour=IMPOSSIBLE.ink,
+                swatch="edge",
+                values=[f"{_least_at(place):.1f} %"],
+                end=22.0,
+            )
+        )
+    axis = log_axis("False alarms: others who are accused (log)", FEWEST, 100)
+    ticks = [(x, f"{x:g} %") for x in (FEWEST, place, 10.0, 100.0)]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=replace(axis, ticks=ticks),
+                regions=regions,
+                lines=[blind, *lines],
+                words=words,
+            )
+        ],
+        y=linear_axis("Misses: members who are not accused", 0, 100, " %"),
+        ladder=Ladder(title=f"At {place:g} %", columns=["missed"], rows=rows, leaders=False),
+        alt=title,
+    )
+
+
+def missed_members(evidence: LessonEvidence) -> LessonFinding:
+    """Lesson 15: the share of members that an attacker misses who accuses one of 100 others."""
+    missed = average(evidence.points, attacker.MISSED)
+    accused = average(evidence.points, attacker.ACCUSED)
+    members = attacker.PEOPLE * sum(
+        p.trials for p in evidence.points if p.series == attacker.MISSED
+    )
+    place, budget = attacker.FALSE_ALARMS, attacker.BUDGET
+    promised = float(attacker.promised_misses(np.array([place]))[0])
+    advantage = 100 * gaussian_curve(attacker.RHO).advantage
+    return LessonFinding(
+        answer=missed,
+        headline=f"Accusing {place:g} of 100 others, the attacker misses {missed:.0f} % of the "
+        "members",
+        text=f"Of {members:,} members **{missed:.1f} %** were missed, and {accused:.2g} % of as "
+        f"many others accused. At {place:g} % no attack on this noise misses fewer on average than "
+        f"**{_least_at(place):.1f} %**; ε and δ alone promise {promised:.1f} %. **ε = "
+        f"{budget.epsilon:g}** at δ = {number_text(budget.delta)}, **ρ = {attacker.RHO:.3g}** and "
+        f"**μ = {math.sqrt(2 * attacker.RHO):.3g}** are readings of this one curve. However "
+        f"many are accused, members are at most {advantage:.1f} percentage points more often "
+        "among them than others.",
+    )
+
+
+def _least_at(place: float) -> float:
+    return float(attacker.least_misses(np.array([place]))[0])

@@ -1,0 +1,72 @@
+r"""An attacker who accuses a fixed share of others by mistake, and the share of members it misses.
+
+One record of a hundred is that of a member, who answers yes, or of somebody else, who answers no.
+The attacker knows all other answers and sees their private share, with Gaussian noise that is
+(1, 10⁻⁶)-DP: it accuses where the share is above a threshold that is fixed in advance, at which one
+of a hundred others is accused. No attack with as few false alarms misses fewer members
+(theory/trade-off-curves.md, 1 and 2).
+"""
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import GaussianNoise
+from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, gaussian_curve
+
+BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
+RHO = gaussian_rho(
+    BUDGET.epsilon, BUDGET.delta
+)  # what Gaussian noise on the edge of this budget costs
+MU = math.sqrt(2 * RHO)
+ANSWERS = 100
+FALSE_ALARMS = 1.0  # in percent
+PEOPLE = 100  # members of one trial, and others
+MISSED, ACCUSED = "missed", "accused"  # the series: the shares of members and of others, in percent
+
+
+def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Attack some members and as many others, one private share each.
+
+    Returns rows (series, x, value): one of `MISSED` and one of `ACCUSED`, each at the false alarms
+    that the threshold is for; all in percent.
+    """
+    is_accused = [
+        np.mean([_accuses(is_member, rng) for _ in range(PEOPLE)]) for is_member in (True, False)
+    ]
+    return [
+        (MISSED, FALSE_ALARMS, 100 * (1 - float(is_accused[0]))),
+        (ACCUSED, FALSE_ALARMS, 100 * float(is_accused[1])),
+    ]
+
+
+def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
+    """Whether the attacker accuses, from one release of the share."""
+    half = (ANSWERS // 2) / ANSWERS  # what the others alone make
+    noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
+    (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
+    return bool(share > half + noise.noise_std * ndtri(1 - FALSE_ALARMS / 100))
+
+
+def least_misses(false_alarms: Vector) -> Vector:
+    """Return the share of members that every attack misses at least; both in percent, shape (k,).
+
+    Examples
+    --------
+    >>> round(float(least_misses(np.array([1.0]))[0]), 2)
+    98.17
+    """
+    return _percent(gaussian_curve(RHO), false_alarms)
+
+
+def promised_misses(false_alarms: Vector) -> Vector:
+    """Return what the budget alone promises, whatever the noise; as for `least_misses`."""
+    return _percent(budget_curve(BUDGET), false_alarms)
+
+
+def _percent(curve: TradeoffCurve, false_alarms: Vector) -> Vector:
+    return np.asarray(100 * curve.misses(np.asarray(false_alarms) / 100))

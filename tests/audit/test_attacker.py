@@ -1,0 +1,46 @@
+"""The attacker of a lesson: its errors are on the curve, and follow from the noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from dpsco_core.audit import attacker
+from dpsco_core.audit.attacker import ACCUSED, FALSE_ALARMS, MISSED, PEOPLE
+from dpsco_core.privacy import gaussian_delta
+
+ALARM = 1e-6  # false-alarm rate of every statistical test here
+GAMES = 60
+
+
+def shares() -> dict[str, int]:
+    """Return how many members were missed, and how many others accused, in all games."""
+    counts = {MISSED: 0, ACCUSED: 0}
+    for seed in range(GAMES):
+        for series, x, value in attacker.play(np.random.default_rng(seed)):
+            assert x == FALSE_ALARMS
+            counts[series] += round(value / 100 * PEOPLE)
+    return counts
+
+
+def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
+    counts, people = shares(), GAMES * PEOPLE
+    expected = norm.cdf(norm.isf(0.01) - attacker.MU)
+    for series, chance in ((MISSED, expected), (ACCUSED, 0.01)):
+        assert binom.ppf(ALARM / 2, people, chance) <= counts[series]
+        assert counts[series] <= binom.isf(ALARM / 2, people, chance)
+
+
+def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promises() -> None:
+    """theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at the rho of (1, 1e-6)."""
+    percents = np.array([0.1, 1.0, 10.0])
+    curve, promised = attacker.least_misses(percents), attacker.promised_misses(percents)
+    assert curve == pytest.approx([99.7838, 98.1675, 85.1953], abs=1e-4)
+    assert promised == pytest.approx(100 * (1 - 1e-6) - np.e * percents, abs=1e-9)
+    assert (promised <= curve).all()
+
+
+def test_the_four_readings_are_of_one_curve() -> None:
+    assert np.isclose(attacker.MU, np.sqrt(2 * attacker.RHO))
+    assert gaussian_delta(attacker.RHO, attacker.BUDGET.epsilon) == pytest.approx(1e-6, rel=1e-6)
