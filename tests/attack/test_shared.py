@@ -21,7 +21,7 @@ from dpsco_core.privacy import ZCDP, GaussianNoise, Ledger
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.runs.study import _cached_dataset, data_point, planned
 from dpsco_core.scenario import Scenario
-from tests.test_extend import BLOCKS, METHOD, told
+from tests.test_extend import BLOCKS, METHOD, run_commands
 
 STEPS = """        value = ledger.release(
             GaussianNoise(l2_sensitivity=1.0, rho=plan.rho / 2), np.zeros(rows.d), rng
@@ -69,7 +69,7 @@ def test_a_fault_is_one_sentence_and_changes_no_other_method(tmp_path: Path) -> 
     for fault in FAULTS:
         slug, file = faulty(tmp_path, fault)
         commands.append((*common, f"--method={slug}", "--method=mean.clipped", f"--with={file}"))
-    (status, out, _), *done = told(tmp_path, *commands)
+    (status, out, _), *done = run_commands(tmp_path, *commands)
     assert status == 0
     (honest,) = json.loads(out)["results"]
     for (fault, (_, sentence)), (status, out, err) in zip(FAULTS.items(), done, strict=True):
@@ -187,5 +187,5 @@ def test_a_cost_that_is_no_time_is_refused(tmp_path: Path, cost: str) -> None:
     text = text.replace('    reads = "ordered"\n', f'    reads = "ordered"\n{line}')
     text = text.replace("methods.base import Plan", "methods.base import MethodCost, Plan")
     (tmp_path / "costly.py").write_text(text, encoding="utf-8")
-    ((status, _, err),) = told(tmp_path, ("catalogue", "--with=costly.py"))
+    ((status, _, err),) = run_commands(tmp_path, ("catalogue", "--with=costly.py"))
     assert status == 2 and err.startswith("dpsco: per_row of a cost must be nanoseconds from 0 to")
