@@ -29,25 +29,13 @@ FORBIDDEN_NAMES = {
     "deploy": VAGUE,
 }
 COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
-# Public fields, which keep their names.
-FIELDS = {("LessonFinding", "said")}
 
 
 def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """Yield the names that a module binds: of variables, parameters, and what is private to it."""
-    fields = {
-        id(statement.target)
-        for node in nodes
-        if isinstance(node, ast.ClassDef)
-        for statement in node.body
-        if isinstance(statement, ast.AnnAssign)
-        and isinstance(statement.target, ast.Name)
-        and (node.name, statement.target.id) in FIELDS
-    }
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if id(node) not in fields:
-                yield node.id, node.lineno
+            yield node.id, node.lineno
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -160,7 +148,6 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
         "methods = 1\n",
         "self.found = 1\n",  # public: another file may read it
         "found_radius = foundation = 1\n",
-        "class LessonFinding:\n    said: str\n",
         '"""What was found and said is held."""\n',
         "print(found)\n",
         "def found() -> int: ...\n",  # public: another file may call it
