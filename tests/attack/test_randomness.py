@@ -165,6 +165,7 @@ def test_no_release_has_a_generator_of_its_own() -> None:
 # Where a generator is made from a constant on purpose: nothing there is a release.
 SEEDED = {
     "dpsco_core/audit/stages.py": "the data of an audit",
+    "dpsco_core/explain/picture.py": "the sample of a law whose histogram is drawn",
     "dpsco_core/plugins/guards.py": "two records of a law of one's own, to see that it draws",
     "dpsco_core/runs/cost.py": "the reference computation whose time is taken",
     "dpsco_core/problems/evaluation.py": "the evaluation sample of a population risk",

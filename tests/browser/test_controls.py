@@ -91,7 +91,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
 def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.goto(dashboard + QUICK + "&geometry=sparse")
+    page.goto(dashboard + QUICK)
     ready(page, seconds=60)
     menu = page.locator("[data-testid=stSidebar] [data-testid=stSelectbox]").last
     name, sign = (menu.locator(part).first for part in ("label", "label button"))
@@ -100,7 +100,7 @@ def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
     name_box, sign_box = name.bounding_box(), sign.bounding_box()
     assert name_box is not None and sign_box == name_box
     page.mouse.move(name_box["x"] + 15, name_box["y"] + 8)
-    expect(page.get_by_test_id("stTooltipContent")).to_contain_text("convex set", timeout=10_000)
+    expect(page.get_by_test_id("stTooltipContent")).to_contain_text("The law of a record", timeout=10_000)
 
 
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
