@@ -161,10 +161,10 @@ def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> N
     one, two = page, page.context.new_page()
     one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
     two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-    for visitor, runs in ((one, "40 runs in"), (two, "48 runs in")):
+    for visitor, runs in ((one, "Measured in 40 runs"), (two, "Measured in 48 runs")):
         expect(visitor.locator(".status")).to_contain_text(runs, timeout=40_000)
     one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
     one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
     ready(two)
-    expect(two.locator(".status")).to_contain_text("48 runs in")
+    expect(two.locator(".status")).to_contain_text("Measured in 48 runs")
     assert "d=50" in two.url and "d=50" not in one.url
